@@ -22,7 +22,7 @@ process.chdir(ROOT)
 const BUNDLES = {
   'action/index.js': 'src/action.ts',
   'cli/index.js': 'src/cli.ts',
-  'scan-worker/index.js': 'src/analysis/results/parallel/scan-worker.ts',
+  'worker/index.js': 'src/worker.ts',
   // They run where the load is generated, and need no other file.
   'tools/element.mjs': 'src/service/programs/element/main.ts',
   'tools/selenium-hub.mjs': 'src/service/programs/selenium-hub/main.ts',

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+// First: the others read variables.
+import './cli/clean-start.js'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

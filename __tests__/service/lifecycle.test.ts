@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { reading } from '../../src/service/plans/ask.js'
 import type { Service } from '../../src/service/server.js'
 import { visit, WITH_PAGES } from './pages/page-support.js'
 import {
@@ -188,10 +189,18 @@ describe('grids of a run', () => {
 
   test('one whose run is over before it has started never starts', async () => {
     const service = await services.start()
-    const id = await createRun(service, runForm(REAL_TIME))
-    await get(service, `/runs/${id}/stop`)
-    const { json } = await get(service, `/runs/${id}`)
-    expect([json.started, json._embedded.grids[0]!.status]).toEqual([null, 'stopped'])
+    const asBefore = { ...reading }
+    // Its source is being read.
+    Object.assign(reading, { url: new URL('./plans/never-answers.mjs', import.meta.url), limitMs: 5000 })
+    try {
+      const plan = { name: 'run_files[]', fileName: 'Plan.java', content: 'class Plan {}' }
+      const id = await createRun(service, [['run[tool]', 'gatling'], ...specFields(), plan])
+      await get(service, `/runs/${id}/stop`)
+      const { json } = await get(service, `/runs/${id}`)
+      expect([json.started, json._embedded.grids[0]!.status]).toEqual([null, 'stopped'])
+    } finally {
+      Object.assign(reading, asBefore)
+    }
   })
 
   test('a repeat gets new grids for those made for the run, and the same of the others', async () => {

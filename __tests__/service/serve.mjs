@@ -3,8 +3,11 @@ import { startService } from '../../src/service/server.ts'
 import { openStore } from '../../src/service/serve.ts'
 import { Queue } from '../../src/service/queue/queue.ts'
 import { systemClock } from '../../src/contract/clock.ts'
+import { reading } from '../../src/service/plans/ask.ts'
 import { createSurvivingPlaces } from '../support/surviving-place.ts'
 
+// As in the bundles, plans are read in a thread.
+reading.url = new URL('../../src/service/plans/plan-worker.ts', import.meta.url)
 const { surviving, maxNodes, ...options } = JSON.parse(process.argv[2])
 const log = (line) => process.stdout.write(`${JSON.stringify({ line })}\n`)
 const service = await startService({

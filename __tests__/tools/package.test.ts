@@ -68,7 +68,7 @@ function run(program: string, args: readonly string[], { cwd, node }: { cwd: str
 describe('what is in it', () => {
   const EXPECTED = [
     /^(LICENSE|README\.md|package\.json)$/,
-    /^dist\/(cli|scan-worker)\/index\.js$/,
+    /^dist\/(cli|worker)\/index\.js$/,
     /^dist\/cli\/\d+\.index\.js$/,
     /^dist\/tools\/(element|k6|selenium-hub)\.mjs$/,
     /^dist\/(licenses\.txt|package\.json)$/,

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { messageOf } from '../contract/text.js'
+import { count, messageOf, shorten, when } from '../contract/text.js'
 
 /** A request that gets this status and an `error` that says what is wrong. */
 export class RequestError extends Error {
@@ -15,9 +15,15 @@ export class RequestError extends Error {
   }
 }
 
+/** A request may be wrong in thousands of places. */
+const MOST_PROBLEMS = 50
+const LONGEST_PROBLEM = 1000
+
 /** The same with every problem of the request, so that it can be fixed in one go. */
 export function refuseAll(problems: readonly string[]): RequestError {
-  return new RequestError(422, problems.join('; '))
+  const shown = problems.slice(0, MOST_PROBLEMS).map((problem) => shorten(problem, LONGEST_PROBLEM))
+  const left = problems.length - shown.length
+  return new RequestError(422, [...shown, ...when(left > 0, `and ${count(left, 'more problem')}`)].join('; '))
 }
 
 /** A restart takes less time, and a caller that is early tries again. */

@@ -32,7 +32,7 @@ test.each(MODULES.filter((name) => !ALLOWED.includes(name)))(
 test('what answers requests has no type with which it could', () => {
   type Finding = Exclude<
     keyof Store & keyof ServiceFacts['store'],
-    'folder' | 'gridsOf' | 'saveRun' | 'flush' | 'hold'
+    'folder' | 'gridsOf' | 'saveRun' | 'flush' | 'flushWhenFree' | 'hold'
   >
   const none: [Finding] extends [never] ? true : false = true
   expect(none).toBe(true)

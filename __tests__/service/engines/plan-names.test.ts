@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { mayHaveNames, readPlanNames } from '../../../src/service/engines/jmeter/plan.js'
+import { mayHaveNames, readPlanNames } from '../../../src/service/plans/names.js'
 
 test('names are a JMeter plan’s elements, and the literals of a source', () => {
   expect(readPlanNames('plan.jmx', '<p><A testname="home &amp; away" x="y"/></p>')).toEqual(['home & away'])

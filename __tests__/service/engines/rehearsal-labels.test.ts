@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import { readLabels } from '../../../src/service/engines/rehearsal.js'
+import { readLabels } from '../../../src/service/plans/labels.js'
 import { createServices, finishRun, get, PLAN, specFields } from '../support.js'
 
 describe('the labels in a plan', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readConfigFile } from '../../../src/contract/config-file.js'
-import { readSamplerNames } from '../../../src/service/engines/jmeter/plan.js'
+import { readSamplerNames } from '../../../src/service/plans/names.js'
 import { parseThresholds } from '../../../src/analysis/thresholds/grammar/grammar.js'
 
 const inRepository = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))

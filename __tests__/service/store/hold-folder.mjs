@@ -1,4 +1,5 @@
-// A process beside the service: `service` has the folder as a service has it, `lock` the right to write for a second.
+// A process beside the service: `service` has the folder as a service has it, `lock` the right to write for a second, `hold` until its
+// input ends.
 import { writeSync } from 'node:fs'
 import { setInterval, setTimeout } from 'node:timers'
 import { openDatabase } from '../../../src/service/store/database.ts'
@@ -15,8 +16,10 @@ if (what === 'service') {
   const database = openDatabase(dataDir)
   database.exec('BEGIN IMMEDIATE')
   writeSync(1, 'locked\n')
-  setTimeout(() => {
+  const release = () => {
     database.exec('COMMIT')
     database.close()
-  }, 1000)
+  }
+  if (what === 'lock') setTimeout(release, 1000)
+  else process.stdin.on('end', release).resume()
 }

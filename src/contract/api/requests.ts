@@ -19,6 +19,8 @@ const LONGEST_TEXT = 65_536
 export const LONGEST_NAME = 255
 const LONGEST_NOTES = 10_000
 const LARGEST = 2_147_483_647
+/** A grid lists each of them. */
+const MOST_NODES = 1000
 /** `6.0` is what some clients make of 6. */
 const WHOLE = /^\s*\d{1,10}(\.0*)?\s*$/
 const DECIMAL = /^\s*\d{1,10}(\.\d{1,10})?\s*$/
@@ -69,7 +71,7 @@ export const gridRequest = v.object({
       'Where the nodes run: a region of this service, by default its first one. Where it has none of its own, any name, by default `local`.'
     )
   ),
-  instance_quantity: v.optional(integer(1, LARGEST, 'How many nodes; by default 1.')),
+  instance_quantity: v.optional(integer(1, MOST_NODES, 'How many nodes; by default 1.')),
   stop_after: v.optional(
     integer(
       1,

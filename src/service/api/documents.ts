@@ -27,7 +27,8 @@ function timestampOrNull(ms: number | null): string | null {
 export function gridDocument(
   grid: GridRecord,
   facts: ServiceFacts,
-  key: 'nodes' | 'resources' = 'nodes'
+  key: 'nodes' | 'resources' = 'nodes',
+  mostNodes = Infinity
 ): Reply<'Grid'> {
   const { spec } = grid
   return {
@@ -46,18 +47,18 @@ export function gridDocument(
     ...(spec.ignored && {
       warnings: [`No effect here, where nothing is started in a cloud: ${spec.ignored.join(', ')}.`]
     }),
-    [key as 'nodes']: nodeDocuments(grid, facts)
+    [key as 'nodes']: nodeDocuments(grid, facts, mostNodes)
   }
 }
 
 /** A grid that nobody uses has no nodes yet: they are shown as they will be. */
-function nodeDocuments(grid: GridRecord, facts: ServiceFacts): NodeReply[] {
+function nodeDocuments(grid: GridRecord, facts: ServiceFacts, most: number): NodeReply[] {
   const { startedMs } = grid
   if (startedMs === null) return []
   const url = facts.front.baseUrl()
   const isElsewhere = facts.places.placeOf(grid.spec.region)?.outlivesService ?? false
   const here = { ip: '127.0.0.1', url, private_ip: '127.0.0.1', port: Number(new URL(url).port) }
-  return Array.from({ length: grid.spec.instanceQuantity }, (_, index) => {
+  return Array.from({ length: Math.min(most, grid.spec.instanceQuantity) }, (_, index) => {
     return {
       // A node elsewhere is only reached through its place.
       ...(isElsewhere ? { ip: null, url: null, private_ip: null, port: null } : here),
@@ -125,6 +126,31 @@ export function briefRunDocument(run: RunRecord, facts: ServiceFacts): Reply<'Br
   return { ...runFields(run, facts), _embedded: { [facts.words.files as 'run_files']: files } }
 }
 
+/** Of a run or grid in a list: the rest is at its own address. A page of them must not become a large download. */
+const LISTED = { characters: 500, files: 10, lines: 10, nodes: 20 }
+
+function listedRunDocument(run: RunRecord, facts: ServiceFacts): Reply<'BriefRun'> {
+  const { characters, files, lines } = LISTED
+  const cut = (text: string): string => (text.length > characters ? `${text.slice(0, characters)}…` : text)
+  const { remoteErrors, toolLines, asideGroups, request } = run
+  return briefRunDocument(
+    {
+      ...run,
+      request: { ...request, notes: request.notes && cut(request.notes) },
+      remoteErrors: remoteErrors && cut(remoteErrors),
+      files: run.files.slice(0, files),
+      ...(toolLines && {
+        toolLines: toolLines.slice(0, lines).map(({ text, holds, reason }) => ({
+          ...{ text: cut(text), holds },
+          ...(reason !== undefined && { reason: cut(reason) })
+        }))
+      }),
+      ...(asideGroups && { asideGroups: asideGroups.slice(0, lines).map(cut) })
+    },
+    facts
+  )
+}
+
 function runFields(run: RunRecord, facts: ServiceFacts): RunFieldsReply {
   const { request } = run
   return {
@@ -185,7 +211,7 @@ export function runListDocument(
   const linkOf = (number: number): string => `/${facts.words.runs}${queryOf(filter, number)}`
   return listDocument(
     { page, total, linkOf },
-    { [facts.words.runs as 'runs']: runs.map((run) => briefRunDocument(run, facts)) }
+    { [facts.words.runs as 'runs']: runs.map((run) => listedRunDocument(run, facts)) }
   )
 }
 
@@ -193,7 +219,7 @@ export function gridListDocument(page: number, seen: SeenRuns, facts: ServiceFac
   const { grids, total } = seen.listGrids(sliceOf(page))
   return listDocument(
     { page, total, linkOf: (number) => `/grids?page=${number}` },
-    { grids: grids.map((grid) => gridDocument(grid, facts)) }
+    { grids: grids.map((grid) => gridDocument(grid, facts, 'nodes', LISTED.nodes)) }
   )
 }
 

@@ -15,7 +15,8 @@ import { repositoryOf } from '../accounts/users.js'
 import { createId, idFor } from '../store/data-folder.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
-import { redactRequest } from '../runs/row-secrets.js'
+import { redactRequest, refuseGiven } from '../runs/row-secrets.js'
+import { refusePlan } from '../plans/ask.js'
 import type { PageParts } from '../pages/page-routes.js'
 import type { RunPages } from '../pages/run-pages.js'
 import type { Runs } from '../runs/runs.js'
@@ -71,13 +72,13 @@ export function apiRoutes(service: ServicePorts): Route[] {
   const endGrid: Route[3] = async (request) => {
     const grid = findGrid(request, facts)
     await grids.terminate(grid)
-    facts.store.flush()
+    await facts.store.flushWhenFree()
     return gridDocument(grid, facts, 'resources')
   }
   const stopRun: Route[3] = async (request, reply) => {
     const run = findRun(request, facts)
     await runs.stop(run)
-    facts.store.flush()
+    await facts.store.flushWhenFree()
     return isPageRequest(request)
       ? reply.code(204).headers(PAGE_HEADERS).send()
       : briefRunDocument(run, facts)
@@ -117,7 +118,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     route('POST', '/grids', { effect: 'grid.create' }, async (request, reply) => {
       noteCaller(reply, runs)
       const { params } = await readBody(request)
-      const grid = grids.create(readGridSpec(params, facts.places), ownerOf(request))
+      const grid = await grids.create(readGridSpec(params, facts.places), ownerOf(request))
       request.audited.created = grid.id
       return reply.code(201).send(gridDocument(grid, facts))
     }),
@@ -217,7 +218,11 @@ async function createRun(request: FastifyRequest, service: ServicePorts) {
     })
     const seen = facts.seenBy(request.user)
     requireOwnGrids(request.user, wish.grids, { seen, accounts: facts.accounts })
-    const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir)
+    const tooMuch = await refuseGiven(wish.request, { files, folder: uploadDir })
+    if (tooMuch.length > 0) throw refuseAll(tooMuch)
+    const plan = await findIncludingPlan(wish.request.tool, byName, uploadDir).catch((thrown: unknown) => {
+      throw refusePlan(byName[0] ?? '', thrown)
+    })
     if (plan !== undefined && 'problem' in plan) throw refuseAll([plan.problem])
     const fileNames =
       plan === undefined ? byName : [plan.name, ...byName.filter((name) => name !== plan.name)]
@@ -271,7 +276,7 @@ function thresholdRoutes(path: string, html: Route[2], { facts, verdicts }: Serv
       if ('problems' in read)
         return reply.code(422).send({ error: read.problems.join('\n'), problems: read.problems })
       verdicts.replace(run, read.thresholds)
-      facts.store.flush()
+      await facts.store.flushWhenFree()
       return thresholdDocument(run, undefined, facts)
     })
   ]

@@ -5,6 +5,7 @@ import { requireAdmin } from '../accounts/permissions.js'
 import { endAfter } from '../accounts/token-end.js'
 import { AccountError, type UserChanges, type UserDetails } from '../accounts/users.js'
 import { readPageNumber, refuseAll, RequestError } from '../errors.js'
+import { whenFree } from '../store/when-free.js'
 import { cannotFind, route, type Route, type ServiceFacts } from '../service-facts.js'
 import { shownTo, userDocument, userListDocument } from './documents.js'
 import { isParams, type Params } from './nested-params.js'
@@ -22,7 +23,7 @@ export function userRoutes(facts: ServiceFacts): Route[] {
     route('POST', '/users', { effect: 'user.add' }, async (request, reply) => {
       const { params } = await readBody(request)
       const { name = '', role = 'viewer', days } = accept(readParameters(userRequest, keysOf(params)))
-      const added = change(facts, (users) => users.add(name, role, endAfter(days, clock.now())))
+      const added = await change(facts, (users) => users.add(name, role, endAfter(days, clock.now())))
       request.audited.target = added.name
       return reply.code(201).send(withToken(added.id, added.token, facts))
     }),
@@ -30,13 +31,13 @@ export function userRoutes(facts: ServiceFacts): Route[] {
       const { params } = await readBody(request)
       const { days } = accept(readParameters(tokenRequest, keysOf(params)))
       const { name } = findUser(request, facts)
-      const rotated = change(facts, (users) => users.rotate(name, endAfter(days, clock.now())))
+      const rotated = await change(facts, (users) => users.rotate(name, endAfter(days, clock.now())))
       request.audited.target = name
       return withToken(rotated.id, rotated.token, facts)
     }),
-    route('DELETE', '/users/:id', { effect: 'user.remove' }, (request): Reply<'RemovedUser'> => {
+    route('DELETE', '/users/:id', { effect: 'user.remove' }, async (request): Promise<Reply<'RemovedUser'>> => {
       const user = findUser(request, facts)
-      change(facts, (users) => users.remove(user.name))
+      await change(facts, (users) => users.remove(user.name))
       request.audited.target = user.name
       const left = facts.seenBy(request.user).unendedOf(user.id)
       const idsOf = (isWaiting: boolean): string[] =>
@@ -71,10 +72,11 @@ function accept<T>({ values, problems }: { values: T; problems: string[] }): T {
   return values
 }
 
-function change<T>({ accounts }: ServiceFacts, act: (users: UserChanges) => T): T {
-  if (accounts.changes === undefined) throw onlyOne()
+async function change<T>({ accounts, clock }: ServiceFacts, act: (users: UserChanges) => T): Promise<T> {
+  const { changes } = accounts
+  if (changes === undefined) throw onlyOne()
   try {
-    return act(accounts.changes)
+    return await whenFree(() => act(changes), clock)
   } catch (thrown) {
     throw thrown instanceof AccountError ? new RequestError(thrown.statusCode, thrown.message) : thrown
   }

@@ -86,6 +86,7 @@ export function readRunRequest(
 
 /** The page of a run reads those of a hundred others. */
 const MOST_OVERRIDES = 1000
+const MOST_GRIDS = 100
 const MOST_TAGS = 50
 const LONGEST_TAG = 50
 
@@ -114,6 +115,10 @@ function readGridWishes(param: Param | undefined, { place, ...rest }: Reading): 
     isParams(param) && Object.keys(param).every((key) => /^\d+$/.test(key)) ? Object.values(param) : param
   if (!Array.isArray(list) || list.length === 0) {
     problems.push(`${place} is missing: send a list of specifications or uuids as ${place}[][<key>]`)
+    return []
+  }
+  if (list.length > MOST_GRIDS) {
+    problems.push(`${place} must not have more than ${MOST_GRIDS} grids`)
     return []
   }
   const wishes = list.flatMap((element: Param | undefined, index) =>

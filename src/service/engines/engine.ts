@@ -212,8 +212,15 @@ export function parseOverrideParameters(text: string) {
 
 /** A new entry starts where a comma or a space is followed by `-` and a letter; otherwise it belongs to the value. */
 function splitEntries(text: string): string[] {
-  const entries = text.split(/[\s,]+(?=-[A-Za-z])/).map((entry) => entry.replace(/^[\s,]+|[\s,]+$/g, ''))
-  return entries.filter((entry) => entry !== '')
+  const entries: string[] = []
+  let between = ''
+  // Each run of commas and spaces is read once, however long it is.
+  for (const [index, part] of text.split(/([\s,]+)/).entries()) {
+    if (index % 2 === 1) between = part
+    else if (part !== '' && (entries.length === 0 || /^-[A-Za-z]/.test(part))) entries.push(part)
+    else if (part !== '') entries.push(`${entries.pop() ?? ''}${between}${part}`)
+  }
+  return entries
 }
 
 /** The effective value: the last one given for the name. */

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join, posix } from 'node:path'
-import { flatten, isJmx, readPlan } from '../../analysis/plans/jmx/plan-tree.js'
+import { isJmx } from '../../analysis/plans/jmx/plan-tree.js'
 import { joinWords } from '../../contract/text.js'
+import { askAboutPlan } from '../plans/ask.js'
 
 /** The files that can be a tool's plan, in order of preference: next to sources, a jar is a library. */
 const JAVA = [/\.java$/]
@@ -36,7 +35,7 @@ export async function findIncludingPlan(
 ): Promise<{ name: string } | { problem: string } | undefined> {
   const names = tool === 'jmeter' ? [...new Set(fileNames.filter(isJmx))] : []
   if (names.length < 2) return undefined
-  const files = await Promise.all(names.map((name) => readParts(folder, name)))
+  const files = await askAboutPlan('parts', { folder, names })
   const isIncluded = (name: string): boolean =>
     files.some((file) => file.name !== name && file.includes.includes(name))
   const free = files.filter(({ name }) => !isIncluded(name))
@@ -48,24 +47,5 @@ export async function findIncludingPlan(
   if (plan !== undefined && another === undefined) return { name: plan.name }
   return {
     problem: `${joinWords(plans.map(({ name }) => name))} are plans, and a run has one: send one of them, or a plan that includes the others by an Include Controller`
-  }
-}
-
-/** What decides whether a file is a plan, or a part of one. */
-async function readParts(folder: string, name: string) {
-  // Whatever the encoding: tags and most names are ASCII.
-  const text = (await readFile(join(folder, name), 'utf8'))
-    .replaceAll('\0', '')
-    .replace(/^[\ufffd\ufeff]+/, '')
-  const { elements } = readPlan(text)
-  if (elements === undefined) return { name, hasGroups: text.includes('ThreadGroup'), includes: [] }
-  const all = flatten(elements)
-  return {
-    name,
-    hasGroups: all.some(({ kind }) => kind.endsWith('ThreadGroup')),
-    includes: all.flatMap(({ isEnabled, properties }) => {
-      const path = isEnabled ? properties.get('IncludeController.includepath') : undefined
-      return path === undefined ? [] : [posix.basename(path.replaceAll('\\', '/'))]
-    })
   }
 }

@@ -85,6 +85,17 @@ function startLength(text: string, form: string): number {
 
 /** Every form in which the secrets may be written, longest first: a part must not be redacted before the whole is found. */
 export function secretForms(secrets: readonly string[]): string[] {
+  const known = formsOfLists.get(secrets)
+  if (known) return known
+  const made = makeForms(secrets)
+  formsOfLists.set(secrets, made)
+  return made
+}
+
+/** A list of secrets stays the same while a tool prints thousands of lines. */
+const formsOfLists = new WeakMap<readonly string[], string[]>()
+
+function makeForms(secrets: readonly string[]): string[] {
   const forms = secrets
     .filter((secret) => secret.length >= LEAST_LENGTH)
     .flatMap((secret) => [...new Set([secret, ...secret.split(/[\r\n]+/)])])

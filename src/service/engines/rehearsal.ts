@@ -1,6 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type { Clock } from '../../contract/clock.js'
@@ -9,7 +8,9 @@ import { JMETER_HEADER } from '../../contract/sample-row.js'
 import { normal } from '../demo-shop.js'
 import type { Engine, NodeOrder, NodeOutcome, PlanToPrepare, PreparedPlan } from './engine.js'
 import { propertyValue } from './engine.js'
-import { readSamplerNames } from './jmeter/plan.js'
+import { messageOf } from '../../contract/text.js'
+import { ToolError } from '../errors.js'
+import { askAboutPlan } from '../plans/ask.js'
 
 const DEFAULTS = { threads: 5, durationSec: 10, meanMs: 120, errorPercent: 0.5 }
 const THINK_MS = 100
@@ -69,13 +70,13 @@ async function rehearse(
 }
 
 /** The labels of the plan, and of the sources that are compiled with it. */
-async function labelsOf({ uploadDir, fileNames }: PlanToPrepare): Promise<string[]> {
+async function labelsOf({ uploadDir, fileNames }: PlanToPrepare): Promise<readonly string[]> {
   const [plan = ''] = fileNames
-  const names = isSource(plan) ? fileNames.filter(isSource) : [plan]
-  const found = await Promise.all(
-    names.map(async (name) => readLabels(name, await readFile(join(uploadDir, name), 'utf8')))
+  const labels = await askAboutPlan('labels', { folder: uploadDir, names: fileNames }).catch(
+    (thrown: unknown) => {
+      throw new ToolError(`${plan} cannot be used: ${messageOf(thrown)}`, { cause: thrown })
+    }
   )
-  const labels = [...new Set(found.flat())]
   return labels.length > 0 ? labels : [plan]
 }
 
@@ -135,32 +136,4 @@ function createRandom(text: string): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
-}
-
-const JVM_SOURCE = /\.(?:java|scala|kt)$/i
-const SCRIPT = /\.[cm]?[jt]s$/i
-
-/** One of three kinds of quotes, and what is between them. */
-const LITERAL = String.raw`(["'\x60])((?:(?!\1)[^\\\n]|\\.)*)\1`
-/** A literal is kept as it is: an address in it contains what looks like a comment. */
-const LITERAL_OR_COMMENT = new RegExp(String.raw`${LITERAL}|/\*[^]*?\*/|//.*`, 'g')
-/** What names a row of the results: requests of Gatling, transactions of Selenium, steps (a condition or a count comes first), requests of k6. */
-const NAMING = {
-  jvm: String.raw`\bhttp\s*\(|\bstart_transaction\s*\(|\b(?:passed|failed)_transaction\s*\(\s*\w+\s*,|@DisplayName\s*\(`,
-  script: String.raw`\bstep(?:\.once)?\s*\(|\bstep\.(?:if|unless|while|repeat)\s*\([^'"\n]*?,|\btags\s*:\s*\{\s*name\s*:`
-}
-
-/** Whether labels may be in a file of this name, beside those of the plan. */
-function isSource(fileName: string): boolean {
-  return JVM_SOURCE.test(fileName) || SCRIPT.test(fileName)
-}
-
-/** The labels that a plan's samples will have, as far as its text shows them. A literal that is part of an expression is none. */
-export function readLabels(fileName: string, text: string): string[] {
-  if (!isSource(fileName)) return readSamplerNames(text)
-  const code = text.replace(LITERAL_OR_COMMENT, (found, quote?: string) => (quote === undefined ? '' : found))
-  const naming = JVM_SOURCE.test(fileName) ? NAMING.jvm : NAMING.script
-  const matches = code.matchAll(new RegExp(String.raw`(?:${naming})\s*${LITERAL}\s*[,)}]`, 'g'))
-  const labels = [...matches].map(([, , label = '']) => label.replace(/\\(["'`\\])/g, '$1'))
-  return [...new Set(labels)].filter((label) => label !== '')
 }

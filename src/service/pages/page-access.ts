@@ -3,7 +3,7 @@ import type { Clock } from '../../contract/clock.js'
 import { attempt, RequestError } from '../errors.js'
 import { route, type Route, type ServiceFacts } from '../service-facts.js'
 import { type Accounts, TokenError, type User } from '../accounts/users.js'
-import type { Front } from '../http/front.js'
+import { whenFree } from '../store/when-free.js'
 import type { LoginForm } from '../../report/page/served/served-pages.js'
 import { readCookie, signOnCookie, signsOn } from './cookies.js'
 import { loginPath, readForm, readNextPath, PAGE_HEADERS, sendPage, signOnPath } from './send-page.js'
@@ -116,19 +116,26 @@ export function refuseExpired(request: FastifyRequest, expired: User): RequestEr
   return new RequestError(401, describeExpired(expired))
 }
 
-function signIn(
+interface SignIn extends Pick<PagePorts, 'accounts' | 'front' | 'clock'> {
+  readonly user: User
+  readonly token: string
+}
+
+async function signIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { user, token, accounts, front }: { user: User; token: string; accounts: Accounts; front: Front }
-): void {
+  { user, token, accounts, front, clock }: SignIn
+): Promise<void> {
   const { name, attributes } = front.cookie()
   request.user = user
   request.audited.login = 'right'
-  void reply.header('set-cookie', `${name}=${accounts.openSession(user, token)}; ${attributes}`)
+  const session = await whenFree(() => accounts.openSession(user, token), clock)
+  void reply.header('set-cookie', `${name}=${session}; ${attributes}`)
 }
 
 /** The browser gets a cookie and is redirected to the same address without the token. */
-async function admitByAddress(request: FastifyRequest, reply: FastifyReply, { accounts, front }: PagePorts) {
+async function admitByAddress(request: FastifyRequest, reply: FastifyReply, ports: PagePorts) {
+  const { accounts } = ports
   const { token } = request.query as { token?: unknown }
   const isVisit = request.method === 'GET' && typeof token === 'string'
   const user = isVisit ? await accounts.admit(token) : undefined
@@ -139,7 +146,7 @@ async function admitByAddress(request: FastifyRequest, reply: FastifyReply, { ac
       'The token in this address is wrong. Open the address that the service printed when it started, or log in at /login.'
     )
   }
-  signIn(request, reply, { user, token, accounts, front })
+  await signIn(request, reply, { ...ports, user, token })
   const path = new URL(request.originalUrl.replace(/^\/+/, '/'), 'http://localhost').pathname
   void reply.headers(PAGE_HEADERS).redirect(path, 303)
 }
@@ -187,7 +194,7 @@ export function loginRoutes(ports: PagePorts): Route[] {
         await refuseGuess(request, reply)
         return sendLoginForm(reply.code(401), { next, problem: WRONG_TOKEN }, ports)
       }
-      signIn(request, reply, { user, token, accounts, front })
+      await signIn(request, reply, { ...ports, user, token })
       return goTo(reply, next)
     }),
     route('POST', '/logout', { ...config, effect: 'logout' }, async (request, reply) => {
@@ -200,7 +207,7 @@ export function loginRoutes(ports: PagePorts): Route[] {
       const user = accounts.findBySession(cookie)
       if (user) request.user = user
       const endUrl = user && (await ports.signOn?.endUrl(cookie))
-      accounts.closeSession(cookie)
+      await whenFree(() => accounts.closeSession(cookie), ports.clock)
       if (endUrl === undefined) return goTo(reply, '/login')
       // By way of a page: the policy of our pages does not let a form lead to another site.
       const words = 'You are logged out of loadgate. Your session at the provider of single sign-on ends next.'

@@ -56,7 +56,7 @@ async function changeThresholds(
     return sendPage(reply.code(422), await pages.runPage(run, request.user, refused))
   }
   verdicts.replace(run, read.thresholds)
-  facts.store.flush()
+  await facts.store.flushWhenFree()
   return reply.headers(PAGE_HEADERS).redirect(`/${facts.words.runs}/${run.id}`, 303)
 }
 

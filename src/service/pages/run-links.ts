@@ -91,7 +91,9 @@ async function listUploaded({ id, files }: RunRecord, { store }: Facts, path: st
       const bytes = await sizeOf(store.folder.uploadedFile(id, name))
       // The same page is for everyone who watches it.
       const isSecret = SECRET_FILES.includes(name)
-      const about = isSecret ? "It may have secrets: the run's owner and admins get it by the API" : DATA_FILE
+      const about = isSecret
+        ? "It may have secrets: the run's creator gets it by the API, others its names"
+        : DATA_FILE
       const href = bytes === null || isSecret ? null : `${path}/files/${uuid}`
       return { name, about: index === 0 ? 'The plan' : about, href, bytes }
     })

@@ -1,9 +1,11 @@
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { existsSync } from 'node:fs'
 import type { Retention } from '../config/config.js'
-import { openDatabase } from '../store/database.js'
+import { inTransaction, openDatabase } from '../store/database.js'
+import { parseRecord } from '../store/tables.js'
 import { DataFolder, databaseFile } from '../store/data-folder.js'
 import { attempt, RequestError } from '../errors.js'
 import { explainDatabase } from '../store/database-errors.js'
@@ -90,7 +92,7 @@ export interface PrunedData {
 /** The runs beyond the limits as they are now; nothing is deleted. */
 export async function findPrunings(data: PrunedData, retention: Retention, now: Now) {
   const measured = await measureRuns(data)
-  return planPruning(readRuns(data.database, measured), retention, now)
+  return planPruning(await readRuns(data.database, measured), retention, now)
 }
 
 /** Throws if all runs and the new one together are larger than the limit, and nothing more may be deleted. */
@@ -101,7 +103,7 @@ export function requireRoom(
   const { bytes: most, atLeastMs = MS_A_DAY } = retention
   if (most === undefined) return
   if (size.usedBytes + size.newBytes <= most) return
-  const going = planPruning(readRuns(database, new Map()), retention, { nowMs })
+  const going = planPruning(database.prepare(`${KEPT} ORDER BY sequence`).all().map((row) => runOf(row)), retention, { nowMs })
   const left = going.reduce((sum, { run }) => sum - run.bytes, size.usedBytes)
   if (left + size.newBytes <= most) return
   const keep = `pinned runs are kept, and each for ${formatDuration(atLeastMs)} after its end`
@@ -170,38 +172,75 @@ async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
   }
 }
 
-function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>): KeptRun[] {
-  const rows = database
-    .prepare(
-      'SELECT id, sequence, project, created_ms, ended_ms, bytes, is_unsettled, is_pinned FROM runs ORDER BY sequence'
-    )
-    .all()
-  return rows.map((row) => ({
+const KEPT =
+  'SELECT sequence AS key, id, sequence, project, created_ms, ended_ms, bytes, is_unsettled, is_pinned FROM runs'
+
+async function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>): Promise<KeptRun[]> {
+  const runs: KeptRun[] = []
+  await forEachRow(database, `${KEPT} WHERE sequence > ? ORDER BY sequence LIMIT ?`, (row) => {
+    runs.push(runOf(row, measured))
+  })
+  return runs
+}
+
+function runOf(row: Record<string, unknown>, measured: ReadonlyMap<string, number> = new Map()): KeptRun {
+  return {
     id: String(row.id),
     sequence: Number(row.sequence),
-    project: row.project === null ? null : String(row.project),
+    project: row.project as string | null,
     createdMs: Number(row.created_ms),
     bytes: Number(row.bytes ?? measured.get(String(row.id)) ?? 0),
     // Earlier versions did not note it for each run.
     endedMs: row.is_unsettled === 0 ? Number(row.ended_ms ?? row.created_ms) : undefined,
     isPinned: row.is_pinned === 1
-  }))
+  }
+}
+
+const SLICE = 1000
+
+/** Reads a large table in slices by its key; others come to their turn between them. */
+async function forEachRow(
+  database: DatabaseSync,
+  sql: string,
+  take: (row: Record<string, unknown>) => void
+): Promise<void> {
+  const slice = database.prepare(sql)
+  for (let last = -1; ;) {
+    const rows = slice.all(last, SLICE)
+    for (const row of rows) take(row)
+    if (rows.length < SLICE) return
+    last = Number(rows.at(-1)?.key)
+    await setImmediate()
+  }
 }
 
 /** A record that somebody else wrote may be anything. */
 const SAFE = "CASE WHEN json_valid(record) THEN record ELSE '{}' END"
 
 /** Deletes the stopped grids that no run names any more: those that were created with a run, and the others if they stopped before this time. */
-export function deleteUnusedGrids({ database }: PrunedData, beforeMs: number): void {
-  database
-    .prepare(
-      `DELETE FROM grids WHERE is_active = 0
-       AND id IN (SELECT id FROM (SELECT id, ${SAFE} AS record FROM grids WHERE is_active = 0)
-         WHERE json_extract(record, '$.batchId') IS NOT NULL
-         OR coalesce(json_extract(record, '$.ended.atMs'), json_extract(record, '$.createdMs')) < ?)
-       AND id NOT IN (SELECT value FROM run_records, json_each(${SAFE}, '$.gridIds'))`
-    )
-    .run(beforeMs)
+export async function deleteUnusedGrids({ database }: PrunedData, beforeMs: number): Promise<void> {
+  const used = new Set<unknown>()
+  const ofRuns = `SELECT sequence AS key, json_extract(${SAFE}, '$.gridIds') AS ids FROM run_records WHERE sequence > ? ORDER BY sequence LIMIT ?`
+  await forEachRow(database, ofRuns, ({ ids }) => {
+    const known = parseRecord(ids)
+    if (Array.isArray(known)) for (const id of known) used.add(id)
+  })
+  const unused: string[] = []
+  const stopped = `SELECT rowid AS key, id, json_extract(${SAFE}, '$.batchId') AS batch,
+    coalesce(json_extract(${SAFE}, '$.ended.atMs'), json_extract(${SAFE}, '$.createdMs')) AS ended
+    FROM grids WHERE is_active = 0 AND rowid > ? ORDER BY rowid LIMIT ?`
+  await forEachRow(database, stopped, ({ id, batch, ended }) => {
+    const isOver = batch !== null || (typeof ended === 'number' && ended < beforeMs)
+    if (isOver && !used.has(id)) unused.push(String(id))
+  })
+  // No run gets a stopped grid, so that nothing has changed meanwhile.
+  const remove = database.prepare('DELETE FROM grids WHERE id = ? AND is_active = 0')
+  for (let at = 0; at < unused.length; at += SLICE) {
+    inTransaction(database, () => {
+      for (const id of unused.slice(at, at + SLICE)) remove.run(id)
+    })
+    await setImmediate()
+  }
 }
 
 /** For a command, beside the service or without one: finds the runs beyond the limits, and deletes them unless told otherwise. */
@@ -221,7 +260,7 @@ export async function pruneBeside(
     if (!isDry) {
       await prune(data, prunings, { onDeleted: (pruning) => deleted.push(pruning) })
       // They are small, and the service does it too.
-      attempt(() => deleteUnusedGrids(data, -Infinity))
+      await deleteUnusedGrids(data, -Infinity).catch(() => undefined)
     }
     return prunings
   } catch (thrown) {

@@ -38,7 +38,7 @@ export function startRetention(parts: {
       onDeleted: ({ run, why }) => log(`deleted run ${run.id} with its results: ${why}`)
     })
     if (!isClosed() && (prunings.length > 0 || limits.days !== undefined))
-      deleteUnusedGrids(data, nowMs - (limits.days ?? Infinity) * MS_A_DAY)
+      await deleteUnusedGrids(data, nowMs - (limits.days ?? Infinity) * MS_A_DAY)
   }
   /** One at a time; whoever comes while one is waiting is served by that one. */
   function ask(): void {

@@ -85,7 +85,7 @@ async function generateLoad(
     if (ready === undefined || signal.aborted) return {}
     // Getting ready may have taken minutes.
     requireUser(ports, run)
-    const book = begin(ports, run, ready)
+    const book = await begin(ports, run, ready)
     const nodes = await runOnGrids(ports, { run, ...ready, book, signal, watch })
     return { nodes, ...judgeNodes(ports, run, ready, book) }
   } catch (thrown) {
@@ -100,7 +100,7 @@ function describeFailure({ log }: RunPorts, run: RunRecord, thrown: unknown): Wo
 }
 
 /** Starts the minutes of its grids, unless they are running already. From here on the run is never started again, because its tools may be running. */
-function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): NodeBook {
+async function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): Promise<NodeBook> {
   const isStarted = run.startedMs !== null
   run.toolVersion = plan.version
   for (const { grid } of grids) ports.grids.start(grid)
@@ -110,7 +110,7 @@ function begin(ports: RunPorts, run: RunRecord, { plan, grids }: ReadyRun): Node
   ports.store.saveRun(run)
   if (isStarted) return book
   try {
-    requireWritten(ports.store, 'the run was not started')
+    await requireWritten(ports.store, 'the run was not started')
   } catch (thrown) {
     run.startedMs = null
     throw thrown

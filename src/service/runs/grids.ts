@@ -36,12 +36,14 @@ export class Grids {
   ) {}
 
   /** Creates a grid without a run, which starts by itself. */
-  create(spec: GridSpec, user?: UserReference): GridRecord {
-    this.parts.queue.requireOpen()
-    const problems = this.parts.queue.check('grid', [spec])
-    if (problems.length > 0) throw refuseAll(problems)
-    const grid = this.describe(spec, { batchId: null, user })
-    this.parts.store.create({ grids: [grid] })
+  async create(spec: GridSpec, user?: UserReference): Promise<GridRecord> {
+    const { grid } = await this.parts.store.createWhenFree(() => {
+      this.parts.queue.requireOpen()
+      const problems = this.parts.queue.check('grid', [spec])
+      if (problems.length > 0) throw refuseAll(problems)
+      const made = this.describe(spec, { batchId: null, user })
+      return { grid: made, grids: [made] }
+    })
     // The caller gets `queued`.
     setImmediate(() => this.start(grid))
     return grid
@@ -84,8 +86,6 @@ export class Grids {
     { run, isContinued }: { run: RunRecord; isContinued: boolean },
     signal: AbortSignal
   ): Promise<NodeSet> {
-    // The next service must know of nodes that outlive this one.
-    if (!isContinued) requireWritten(this.parts.store, 'the nodes were not started')
     const controller = new AbortController()
     const either = AbortSignal.any([signal, this.endSignal(grid), controller.signal])
     const opening = this.startNodes(grid, { run, isContinued }, either)
@@ -170,6 +170,9 @@ export class Grids {
     { run, isContinued }: { run: RunRecord; isContinued: boolean },
     signal: AbortSignal
   ): Promise<NodeSet> {
+    // The next service must know of nodes that outlive this one.
+    if (!isContinued) await requireWritten(this.parts.store, 'the nodes were not started')
+    signal.throwIfAborted()
     const place = this.parts.placeOf(spec.region)
     if (place === undefined) throw new NodeError(`there is no region ${spec.region} any more`)
     const { region, instanceQuantity: quantity, instanceType, stopAfterMin } = spec

@@ -32,10 +32,13 @@ export class Interruption extends Error {
   }
 }
 
+/** A run can wait longer for another process that is writing than a caller. */
+const RUN_WAITS_MS = 60_000
+
 /** For what must not happen twice: after a crash nobody would know that it happened. Throws with what was not done, and why. */
-export function requireWritten(store: Pick<Store, 'flush'>, what: string): void {
+export async function requireWritten(store: Pick<Store, 'flushWhenFree'>, what: string): Promise<void> {
   try {
-    store.flush()
+    await store.flushWhenFree(RUN_WAITS_MS)
   } catch (thrown) {
     const why = clauseOf(thrown instanceof Error ? (thrown.cause ?? thrown) : thrown)
     throw new Error(

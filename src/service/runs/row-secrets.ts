@@ -1,9 +1,11 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { mayHaveNames, readPlanNames } from '../engines/jmeter/plan.js'
+import { readFile, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { askAboutPlan } from '../plans/ask.js'
+import { mayHaveNames } from '../plans/names.js'
 import { planSecrets, REDACTED, redactLog, secretForms } from '../engines/redact-log.js'
 import { MARKER } from '../../contract/api/run-source.js'
 import type { FileRecord, RunRecord, RunRequest } from '../../contract/records.js'
+import { when } from '../../contract/text.js'
 import type { RunData } from '../store/store.js'
 import {
   decodeProperties,
@@ -15,8 +17,19 @@ import { ENVIRONMENT_FILE, parseEnvironment } from '../engines/environment-file.
 /** JMeter reads it from the folder of the plan, as it does `user.properties`. */
 const SYSTEM_PROPERTIES = 'system.properties'
 
-/** Files that are made for secrets: for the run's owner and admins only. */
+/** Files that are made for secrets: the values in them are for the run's creator only. */
 export const SECRET_FILES: readonly string[] = [ENVIRONMENT_FILE, USER_PROPERTIES, SYSTEM_PROPERTIES]
+
+/** Such a file without its values, and without comments, which may have more of them. */
+export async function listNames(file: string): Promise<string> {
+  const bytes = await readFile(file)
+  const names =
+    basename(file) === ENVIRONMENT_FILE
+      ? Object.keys(parseEnvironment(bytes.toString()).variables)
+      : [...parseProperties(decodeProperties(bytes)).keys()]
+  const lines = names.map((name) => `${name.replace(/\p{Cc}/gu, ' ')}=${REDACTED}`)
+  return ["# The values are for the run's creator only.", ...lines, ''].join('\n')
+}
 
 /** Common values of properties whose names suggest a secret; they also appear in labels and messages for other reasons. */
 const COMMON_WORDS =
@@ -27,17 +40,31 @@ export async function findRowSecrets(run: RunRecord, store: RunData): Promise<st
   const given = await readRunSecrets(run, store)
   const values = given.filter((value) => !COMMON_WORDS.test(value))
   if (values.length === 0) return []
-  const names = await readNames(run, store)
-  return secretForms(values.filter((value) => !names.some((name) => name.includes(value))))
+  const names = run.files.map(({ name }) => name).filter(mayHaveNames)
+  if (names.length === 0) return secretForms(values)
+  // In doubt a value is secret.
+  const asked = { folder: store.folder.uploadDir(run.id), names, values }
+  return secretForms(await askAboutPlan('unnamed', asked).catch(() => values))
 }
 
-async function readNames({ id, files }: RunRecord, store: RunData): Promise<string[]> {
-  const plans = files.map(({ name }) => name).filter(mayHaveNames)
-  const names = plans.map(async (name) => {
-    const text = await readFile(store.folder.uploadedFile(id, name), 'utf8').catch(() => '')
-    return readPlanNames(name, text)
-  })
-  return (await Promise.all(names)).flat()
+/** For each of them. Variables of a process have less room anyway. */
+const LARGEST_GIVEN_BYTES = 256 * 1024
+/** Every line of a log and every row is searched for each of them. */
+const MOST_SECRETS = 1000
+
+/** Why a run with these files cannot be created: they are read again and again while it runs. */
+export async function refuseGiven(request: RunRequest, given: Omit<Given, 'request'>): Promise<string[]> {
+  const names = given.files.map(({ name }) => name).filter((name) => SECRET_FILES.includes(name))
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(given.folder, name))).size))
+  const problems = names
+    .filter((_, index) => (sizes[index] ?? 0) > LARGEST_GIVEN_BYTES)
+    .map((name) => `${name} must not be larger than ${LARGEST_GIVEN_BYTES / 1024} KiB`)
+  if (problems.length > 0) return problems
+  const { length } = await readSecrets({ request, ...given })
+  return when(
+    length > MOST_SECRETS,
+    `the run has ${length} secret values in its parameters and files, and at most ${MOST_SECRETS} can be redacted`
+  )
 }
 
 /** The request as it is kept: whoever described the run may have repeated what the plan was given. A gate must find its tag again. */

@@ -234,20 +234,32 @@ export class Runs {
       await store.secure(store.folder.uploadDir(id))
       const asideGroups = await asideGroupsOf({ ...wish, id }, store)
       const bytes = await sizeOfFolder(store.folder.uploadDir(id))
-      // Another run may have been created while the files were moved.
-      this.requirePossible(wish, bytes)
-      return this.record(id, wish, asideGroups)
+      return await this.record(id, wish, { asideGroups, bytes })
     } catch (thrown) {
       await rm(folder, { recursive: true, force: true })
       throw thrown
     }
   }
 
-  private record(
+  private async record(
+    id: string,
+    wish: RunWish,
+    { asideGroups, bytes }: { asideGroups: readonly string[]; bytes: number }
+  ): Promise<RunRecord> {
+    const { run } = await this.ports.store.createWhenFree(() => {
+      // Another run may have been created while the files were moved, or the service is closing.
+      this.requirePossible(wish, bytes)
+      return this.describe(id, wish, asideGroups)
+    })
+    this.launch(run, { isContinued: false })
+    return run
+  }
+
+  private describe(
     id: string,
     { request, grids, files, user, thresholds }: RunWish,
     asideGroups: readonly string[]
-  ): RunRecord {
+  ): { run: RunRecord; grids: readonly GridRecord[] } {
     const { store, clock } = this.ports
     const batchId = createId()
     const createdFor = { project: request.project, privacy: request.privacy }
@@ -268,9 +280,7 @@ export class Runs {
       ...{ startedMs: null, stoppedMs: null, asideGroups },
       mark: createId()
     }
-    store.create({ run, grids: own })
-    this.launch(run, { isContinued: false })
-    return run
+    return { run, grids: own }
   }
 
   private launch(run: RunRecord, { isContinued }: { isContinued: boolean }): void {

@@ -69,8 +69,9 @@ export function isBusy(thrown: unknown): boolean {
 
 /** The error for somebody whose request could not be written. */
 export function refuseWrite(thrown: unknown, what: string): RequestError {
-  const { statusCode, message } = explainStorage(thrown) ?? unusable(messageOf(thrown))
-  return new RequestError(statusCode, `${what}: ${message}`, { cause: thrown })
+  const { statusCode, message, retryAfterSec } = explainStorage(thrown) ?? unusable(messageOf(thrown))
+  const options = { cause: thrown, ...(retryAfterSec !== undefined && { retryAfterSec }) }
+  return new RequestError(statusCode, `${what}: ${message}`, options)
 }
 
 /** The error for a caller whose request failed because of the disk or the database; undefined if something else has failed. */
@@ -83,8 +84,11 @@ export function explainStorage(thrown: unknown): RequestError | undefined {
   return unusable(failure.told ?? 'its database has failed')
 }
 
+const RETRY_AFTER_SEC = 10
+
 function unusable(why: string): RequestError {
-  return new RequestError(503, `the service cannot use its data folder (${why}); try again later`)
+  const words = `the service cannot use its data folder (${why}); try again later`
+  return new RequestError(503, words, { retryAfterSec: RETRY_AFTER_SEC })
 }
 
 /** Why a data folder cannot be used, and what to do. Nothing was changed in it. */

@@ -7,8 +7,8 @@ import { attempt } from '../errors.js'
 import { databaseFile } from './data-folder.js'
 import { explainDatabase } from './database-errors.js'
 
-/** How long to wait while another process is writing. A service does nothing else meanwhile, so it gives up earlier, and writes later. */
-const BUSY_TIMEOUTS_MS = { service: 2000, command: 10_000 }
+/** How long to wait while another process is writing. A service does so only until it answers callers: see `neverWait`. */
+const BUSY_TIMEOUT_MS = 10_000
 
 /** The database in a data folder, brought to the version of this program. Several processes may have it open at a time. */
 export function openDatabase(dataDir: string, by: 'service' | 'command' = 'command'): DatabaseSync {
@@ -23,7 +23,7 @@ export function openDatabase(dataDir: string, by: 'service' | 'command' = 'comma
     // SQLite gives its other files the mode of this one.
     closeSync(openSync(file, 'a', 0o600))
     database = new DatabaseSync(file)
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUTS_MS[by]}`)
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     migrate(database)
     return database
@@ -31,6 +31,14 @@ export function openDatabase(dataDir: string, by: 'service' | 'command' = 'comma
     database?.close()
     throw explainDatabase(thrown, dataDir)
   }
+}
+
+/**
+ * From now on a write fails at once while another process is writing, and is tried again later (`whenFree`): waiting would stop everyone.
+ * Reads never wait for a writer.
+ */
+export function neverWait(database: DatabaseSync): void {
+  database.exec('PRAGMA busy_timeout = 0')
 }
 
 /** All of it is done, or nothing. */

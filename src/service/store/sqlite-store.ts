@@ -2,11 +2,11 @@ import { join, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
-import type { Clock } from '../../contract/clock.js'
+import { type Clock, steadyNow } from '../../contract/clock.js'
 import { type GridRecord, isSettled, type RunRecord } from '../../contract/records.js'
 import { count, messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
-import { inTransaction, loadSqlite } from './database.js'
+import { inTransaction, loadSqlite, neverWait } from './database.js'
 import { explainDatabase, isBusy, refuseWrite } from './database-errors.js'
 import { ChangeCount } from './change-count.js'
 import { createId } from './data-folder.js'
@@ -22,8 +22,12 @@ import {
   Store
 } from './store.js'
 import { Facts, GridTable, RunTable } from './tables.js'
+import { whenFree } from './when-free.js'
 
 const RETRY_MS = 5000
+/** Another process is done in a moment; only one that takes longer than this is worth a line in the log. */
+const BUSY_RETRY_MS = 100
+const TOLD_AFTER_MS = 2000
 /** The process that has the folder: a service that cannot write even that does not start. */
 const HOLDER = 'service'
 
@@ -45,7 +49,9 @@ export class SqliteStore extends Store {
   readonly #onSettled: ((run: RunRecord) => void)[] = []
   #highestSequence: number
   #isClosed = false
+  /** Somebody was told. */
   #isFailing = false
+  #failingSinceMs: number | undefined
   #callOff: (() => void) | undefined
 
   constructor(
@@ -123,6 +129,12 @@ export class SqliteStore extends Store {
     this.#forgetSettled(run, { isNews: true })
   }
 
+  override createWhenFree<T extends { run?: RunRecord; grids: readonly GridRecord[] }>(
+    make: () => T
+  ): Promise<T> {
+    return whenFree(() => this.add(make), this.parts.clock)
+  }
+
   override saveRun(run: RunRecord): void {
     // A run that is not in memory has settled before: only its thresholds have changed.
     const isNews = this.runs.has(run.id)
@@ -154,9 +166,12 @@ export class SqliteStore extends Store {
     try {
       this.#facts.set(HOLDER, String(process.pid))
       this.#holdIfRestored()
+      // Written now, if there is none yet: callers come next.
+      this.marker()
     } catch (thrown) {
       throw explainDatabase(thrown, this.folder.path)
     }
+    neverWait(this.database)
     const find = this.database.prepare('SELECT 1 FROM runs WHERE id = ?')
     const lost = this.folder.discardUnborn((id) => find.get(id) !== undefined)
     if (lost > 0)
@@ -187,6 +202,10 @@ export class SqliteStore extends Store {
   override flush(): void {
     const failure = this.#writeChanges()
     if (failure !== undefined) throw refuseWrite(failure, 'it was done, but could not be recorded yet')
+  }
+
+  override flushWhenFree(withinMs?: number): Promise<void> {
+    return whenFree(() => this.flush(), this.parts.clock, withinMs)
   }
 
   override secure(folder: string): Promise<void> {
@@ -226,13 +245,16 @@ export class SqliteStore extends Store {
       this.#noteWritten()
       return undefined
     } catch (failure) {
+      const busy = isBusy(failure)
+      this.#failingSinceMs ??= steadyNow(clock)
       // Logged once: a full disk fails at every change.
-      if (!this.#isFailing)
+      if (!this.#isFailing && (!busy || steadyNow(clock) - this.#failingSinceMs >= TOLD_AFTER_MS)) {
+        this.#isFailing = true
         log(
           `the service's state cannot be written (${messageOf(failure)}); it stays in memory and is written as soon as possible`
         )
-      this.#isFailing = true
-      this.#callOff = clock.after(RETRY_MS, () => void this.#writeChanges())
+      }
+      this.#callOff = clock.after(busy ? BUSY_RETRY_MS : RETRY_MS, () => void this.#writeChanges())
       return failure
     }
   }
@@ -244,6 +266,7 @@ export class SqliteStore extends Store {
     for (const { onWritten } of changes) onWritten()
     if (this.#isFailing) this.parts.log("the service's state can be written again")
     this.#isFailing = false
+    this.#failingSinceMs = undefined
   }
 
   #forgetSettled(run: RunRecord, { isNews }: { isNews: boolean }): void {

@@ -52,7 +52,7 @@ export interface Project {
 }
 
 /** What there is of a run that somebody was given: it finds no other run. */
-export type RunData = Pick<Store, 'folder' | 'gridsOf' | 'saveRun' | 'flush' | 'hold'>
+export type RunData = Pick<Store, 'folder' | 'gridsOf' | 'saveRun' | 'flush' | 'flushWhenFree' | 'hold'>
 
 /** A grid of a run: to be created for it, or one that exists. */
 export type GridWish = { readonly spec: GridSpec } | { readonly uuid: string }
@@ -146,6 +146,17 @@ export class Store {
     if (run) this.runs.set(run.id, run)
   }
 
+  /** The same, as soon as no other process is writing. What is created is made anew for each attempt: others may have been first. */
+  createWhenFree<T extends { run?: RunRecord; grids: readonly GridRecord[] }>(make: () => T): Promise<T> {
+    return Promise.resolve().then(() => this.add(make))
+  }
+
+  protected add<T extends { run?: RunRecord; grids: readonly GridRecord[] }>(make: () => T): T {
+    const made = make()
+    this.create(made)
+    return made
+  }
+
   /** A change has happened, whether it can be written or not: where it cannot, it is written as soon as possible. */
   saveRun(run: RunRecord): void {
     this.runs.set(run.id, run)
@@ -158,6 +169,12 @@ export class Store {
   /** Writes what could not be written before; throws if something is left. Called before a reply that claims a change. */
   flush(): void {
     return
+  }
+
+  /** The same, as soon as no other process is writing, or after this time. */
+  flushWhenFree(withinMs?: number): Promise<void>
+  flushWhenFree(): Promise<void> {
+    return Promise.resolve()
   }
 
   /** Returns when a folder of a run would survive a power failure. Called before the run's record claims that it is there. */

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { explain } from '../../../../src/service/engines/jmeter/jmeter.js'
-import { readSamplerNames } from '../../../../src/service/engines/jmeter/plan.js'
+import { readSamplerNames } from '../../../../src/service/plans/names.js'
 import { readSubPaths } from '../../../../src/analysis/plans/jmx/plan-tree.js'
 import {
   createRun,

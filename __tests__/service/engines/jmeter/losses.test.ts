@@ -1,10 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  type LogEntry,
-  type LogFindings,
-  LossFinder,
-  readStops
-} from '../../../../src/service/engines/jmeter/losses.js'
+import { type LogEntry, type LogFindings, LossFinder } from '../../../../src/service/engines/jmeter/losses.js'
+import { readStops } from '../../../../src/service/plans/thread-groups.js'
 import { readPlanTree } from '../../../../src/analysis/plans/jmx/plan-tree.js'
 import * as plans from '../../../support/data/jmeter-plans.js'
 

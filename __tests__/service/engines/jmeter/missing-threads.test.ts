@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { MissingThreads } from '../../../../src/service/engines/jmeter/missing-threads.js'
+import { readThreadGroups } from '../../../../src/service/plans/thread-groups.js'
 import { readPlanTree } from '../../../../src/analysis/plans/jmx/plan-tree.js'
 import * as plans from '../../../support/data/jmeter-plans.js'
 
@@ -21,7 +22,7 @@ const asKind = (kind: string, group: string): string =>
 function read(plan: string, properties: Record<string, string> = {}): MissingThreads {
   const parameters = Object.entries(properties).map(([name, value]) => ({ kind: 'J' as const, name, value }))
   const settings = { threads: undefined, rampupSeconds: undefined, durationSeconds: undefined }
-  return new MissingThreads(readPlanTree(plan), { others: [], parameters, ...settings })
+  return new MissingThreads(readThreadGroups(readPlanTree(plan), { others: [], parameters, ...settings }))
 }
 
 function groupsIn(

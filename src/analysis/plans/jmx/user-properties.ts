@@ -17,8 +17,7 @@ export function parseProperties(text: string): Map<string, string> {
   for (const line of text.split(/\r\n|\r|\n/)) {
     const words = line.trimStart()
     if (open === '' && /^(?:$|[#!])/.test(words)) continue
-    const backslashes = /\\*$/.exec(words)?.[0].length ?? 0
-    if (backslashes % 2 === 1) {
+    if (goesOn(words)) {
       open += words.slice(0, -1)
       continue
     }
@@ -27,6 +26,13 @@ export function parseProperties(text: string): Map<string, string> {
   }
   if (open !== '') enter(properties, open)
   return properties
+}
+
+/** An odd number of backslashes at the end: each two stand for one. */
+function goesOn(line: string): boolean {
+  let end = line.length
+  while (line[end - 1] === '\\') end--
+  return (line.length - end) % 2 === 1
 }
 
 function enter(properties: Map<string, string>, line: string): void {

@@ -14,7 +14,7 @@ const THREADS_FROM_BYTES = 64 * 1024 * 1024
 const DETAIL_THREADS_FROM_BYTES = THREADS_FROM_BYTES / 4
 const MAX_THREADS = 4
 /** Next to this module when compiled, and next to its folder when bundled. */
-const WORKER_PLACES = ['./scan-worker.js', '../scan-worker/index.js']
+const WORKER_PLACES = ['./scan-worker.js', '../worker/index.js']
 
 export interface ScanFilesOptions {
   /** The number of threads; 1 is only this one. */

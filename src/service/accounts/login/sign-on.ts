@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../contract/clock.js'
 import type { LoginConfig } from '../../config/config.js'
 import { attempt as tryTo } from '../../errors.js'
+import { whenFree } from '../../store/when-free.js'
 import type { TeamAccounts } from '../accounts.js'
 import type { User } from '../users.js'
 import { type Attempt, Provider } from './provider.js'
@@ -40,7 +41,9 @@ export class SignOn {
     const begun = this.#unseal(kept)
     const { person, terms } = await this.provider.finish(query, begun)
     const latestMs = Math.max(terms.latestMs ?? 0, this.parts.clock.now() + SHORTEST_SESSION_MS)
-    return { ...this.parts.accounts.signIn(person, { ...terms, latestMs }), next: begun?.next ?? '/' }
+    const { accounts, clock } = this.parts
+    const signedIn = await whenFree(() => accounts.signIn(person, { ...terms, latestMs }), clock)
+    return { ...signedIn, next: begun?.next ?? '/' }
   }
 
   /** Where to end the session with the provider, if this one of ours came from there; undefined if that cannot be done. */

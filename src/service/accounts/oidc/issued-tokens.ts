@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { TrustedIssuer } from '../../config/config.js'
 import { attempt } from '../../errors.js'
 import { hashSecret } from '../../secrets.js'
+import { whenFree } from '../../store/when-free.js'
 import { claimOf, type Claims, type IssuedTokens, repositoryOf, TokenError, type User } from '../users.js'
 import { Issuer, type IssuerPorts, SLACK_MS } from './issuer.js'
 import { IssuerUsers, type Subject } from './issuer-users.js'
@@ -60,7 +61,7 @@ class TokensOfIssuers implements IssuedTokens {
     if (token.length > MOST_CHARACTERS) throw refuse(`it is longer than ${MOST_CHARACTERS} characters`)
     const verified = this.#remembered(token) ?? (await this.#verify(token))
     const known = this.#subjectOf(verified)
-    const { id, name } = this.#users.require(known)
+    const { id, name } = await whenFree(() => this.#users.require(known), this.ports.clock)
     return { id, name, role: known.role, claims: verified.claims }
   }
 

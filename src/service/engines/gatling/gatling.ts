@@ -107,14 +107,14 @@ export async function refuseOldExpressions(
 ): Promise<void> {
   if (expressions.length === 0) return
   const texts = await Promise.all(files.sources.map((name) => readFile(join(folder, name), 'utf8')))
-  const places = expressions.map((expression) => {
+  const places = expressions.slice(0, SHOWN).map((expression) => {
     const source = texts.findIndex((text) => text.includes(expression))
     const line = texts[source]?.split(expression, 1)[0]?.split('\n').length
     return `${line === undefined ? files.plan : `${files.sources[source]}:${line}`}: ${expression}`
   })
-  const more = places.length > SHOWN ? ` and ${places.length - SHOWN} more` : ''
+  const more = expressions.length > SHOWN ? ` and ${expressions.length - SHOWN} more` : ''
   throw new ToolError(
-    `the plan has expressions of Gatling 2, which Gatling 3 does not replace: write #{…} instead of \${…}, or put text that is to be sent as it stands into a file (RawFileBody)\n${places.slice(0, SHOWN).join('\n')}${more}`
+    `the plan has expressions of Gatling 2, which Gatling 3 does not replace: write #{…} instead of \${…}, or put text that is to be sent as it stands into a file (RawFileBody)\n${places.join('\n')}${more}`
   )
 }
 
@@ -299,7 +299,7 @@ function compilerArgs(jars: readonly string[], main: string): string[] {
 /** The helper that scripts written for a hosted service import, unless the plan brings its own. */
 async function findHelper({ files, folder }: PlanSource): Promise<string[]> {
   const texts = await Promise.all(files.sources.map((name) => readFile(join(folder, name), 'utf8')))
-  const isImported = texts.some((text) => /^\s*import\s+flood\b/m.test(text))
+  const isImported = texts.some((text) => /^[^\S\n]*import[^\S\n]+flood\b/m.test(text))
   const isOwn = texts.some((text) => /\b(?:object|package)\s+flood\b/.test(text))
   return isImported && !isOwn ? [packageFile('java/gatling/scala/flood.scala')] : []
 }

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
-import type { RunFile } from '../../../analysis/plans/check/request.js'
 import {
   decodeProperties,
   parseProperties,
@@ -10,7 +9,6 @@ import { type NodeOrder, type PropertyOverride, propertyValue } from '../engine.
 
 /** What uploaded files tell JMeter itself: its properties, and where to find classes. */
 export interface GivenFiles {
-  readonly files: readonly RunFile[]
   readonly properties: readonly PropertyOverride[]
   /** On the command line before the run's own parameters, which win. */
   readonly before: readonly string[]
@@ -30,7 +28,6 @@ export async function readGivenFiles(order: NodeOrder, names: ReadonlySet<string
   const own = order.properties.filter(({ kind }) => kind === 'J')
   const paths = [propertyValue([...properties, ...own], SEARCH_PATHS) ?? '', folder]
   return {
-    files: hasProperties ? [{ name: USER_PROPERTIES, text }] : [],
     properties,
     before: hasProperties ? ['-q', posix.join(folder, USER_PROPERTIES)] : [],
     // Jars next to the plan are found like those in JMeter's `lib/ext`: plugins, functions, and what scripts use.

@@ -1,28 +1,18 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, dirname, join, posix } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, posix } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
 import { describeExit } from '../../lines.js'
 import { findOnce, hasSamples, joinVersions } from '../engine.js'
 import { hostAgent, SIGN } from '../host-agent.js'
 import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
 import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
-import {
-  flatten,
-  isJmx,
-  readPlan,
-  readSubPaths,
-  type ReadPlan
-} from '../../../analysis/plans/jmx/plan-tree.js'
-import { asSentence, capitalize } from '../../../contract/text.js'
+import { asSentence, capitalize, messageOf } from '../../../contract/text.js'
+import { askAboutPlan } from '../../plans/ask.js'
+import type { Answer } from '../../plans/questions.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
 import { redactLog, secretValues } from '../redact-log.js'
 import { jmeterParameters } from '../secret-file.js'
-import {
-  GET_PLUGIN,
-  refuseForJMeter,
-  refuseProperties,
-  type RunFile
-} from '../../../analysis/plans/check/request.js'
+import { GET_PLUGIN, refuseForJMeter, refuseProperties } from '../../../analysis/plans/check/request.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 import { findHome, listFiles, requireImageJava, runInImage } from '../image/image-program.js'
@@ -35,7 +25,7 @@ import {
   VERSION_ARGUMENTS
 } from './install.js'
 import { type GivenFiles, readGivenFiles } from './given-files.js'
-import { type LogFindings, LossFinder, MISSING_CLASS, readLogEntries, readStops } from './losses.js'
+import { type LogFindings, LossFinder, MISSING_CLASS, readLogEntries } from './losses.js'
 import { MissingThreads } from './missing-threads.js'
 import { refuseOwnResolvers } from './own-resolvers.js'
 
@@ -134,13 +124,10 @@ async function requireHosts(
 async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   const { order, signal, ports } = work
   const files = new Set(await readdir(dirname(order.planFile)))
-  const plans = await readPlans(order, files)
+  const facts = await readPlan(order, files)
   const given = await readGivenFiles(order, files)
   const secrets = secretValues([...order.properties, ...given.properties])
-  const trees = plans.map(({ text = '' }) => readPlan(text))
-  const elements = trees.flatMap((tree) => tree.elements ?? [])
-  const texts = flatten(elements).map(({ text }) => text)
-  await linkIntoFolders(dirname(order.planFile), readSubPaths(texts, files))
+  await linkIntoFolders(dirname(order.planFile), facts.subPaths)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work, { secrets, given })
   // The caller has stopped it, knows that load is missing, and is waiting.
   if (signal.aborted) return { problem: null }
@@ -149,7 +136,7 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   // JMeter's exit code says whether it ran, not whether it ran the whole plan; its log does, with the paths that JMeter got.
   const { node } = order
   const place = { folder: node.pathOf(dirname(order.planFile)), samplesFile: node.pathOf(order.samplesFile) }
-  const finder = new LossFinder({ ...place, files, stops: readStops(elements) })
+  const finder = new LossFinder({ ...place, files, stops: facts.stops })
   await readLogEntries(order.logFile, (entry) => finder.push(entry), signal)
   const found = finder.end()
   const losses = [...found.losses]
@@ -160,14 +147,8 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   }
   for (const note of found.notes.slice(0, SHOWN_NOTES))
     ports.log(redact(`${order.nodeName}: its log says: ${note}`))
-  losses.push(...unreadPlans(plans, trees))
-  const threads = new MissingThreads(trees[0]?.elements, {
-    others: [...plans.slice(1), ...given.files],
-    parameters: order.properties.filter(({ kind }) => kind === 'J'),
-    threads: order.threads ?? undefined,
-    rampupSeconds: order.rampupSec ?? undefined,
-    durationSeconds: order.durationSec ?? undefined
-  })
+  losses.push(...facts.unread.map(describeUnread))
+  const threads = new MissingThreads(facts.groups)
   // A script can print the words too; the log of a full disk has no end.
   const isWhole = isEnded && (isDiskFull || found.isEnded !== false)
   losses.push(...(isWhole ? [] : missingEnd(found)), ...(await missingSamples(order, found, threads)))
@@ -250,24 +231,30 @@ async function missingSamples(
     : [`${order.nodeName} recorded no samples${why}`]
 }
 
-/** The plan, and then the files that it may include. */
-function readPlans({ planFile }: NodeOrder, files: ReadonlySet<string>): Promise<RunFile[]> {
-  const plan = basename(planFile)
-  const names = [plan, ...[...files].filter((name) => name !== plan && isJmx(name))]
-  return Promise.all(
-    names.map(async (name) => ({ name, text: await readFile(join(dirname(planFile), name), 'utf8') }))
-  )
+/** What its text says about the plan and the files that it may include. */
+async function readPlan(order: NodeOrder, files: ReadonlySet<string>): Promise<Answer<'jmeter'>> {
+  const plan = basename(order.planFile)
+  try {
+    return await askAboutPlan('jmeter', {
+      ...{ folder: dirname(order.planFile), plan },
+      others: [...files].filter((name) => name !== plan),
+      inputs: {
+        parameters: order.properties.filter(({ kind }) => kind === 'J'),
+        threads: order.threads ?? undefined,
+        rampupSeconds: order.rampupSec ?? undefined,
+        durationSeconds: order.durationSec ?? undefined
+      }
+    })
+  } catch (thrown) {
+    return {
+      ...{ subPaths: [], stops: new Set(), groups: undefined },
+      unread: [{ name: plan, why: messageOf(thrown) }]
+    }
+  }
 }
 
-/** JMeter has read these files, and it is unknown what it did with them. Other plans only run if one is included. */
-function unreadPlans(plans: readonly RunFile[], trees: readonly ReadPlan[]): string[] {
-  const all = trees.flatMap(({ elements = [] }) => flatten(elements))
-  const isIncluding = all.some(({ kind, isEnabled }) => isEnabled && kind === 'IncludeController')
-  return plans.flatMap(({ name }, index) => {
-    const unread = trees[index]?.unread
-    if (unread === undefined || (index > 0 && !isIncluding)) return []
-    return [`JMeter: loadgate could not read ${name} (${unread}), so it is unknown whether all of it ran`]
-  })
+function describeUnread({ name, why }: Answer<'jmeter'>['unread'][number]): string {
+  return `JMeter: loadgate could not read ${name} (${why}), so it is unknown whether all of it ran`
 }
 
 function jmeterArguments(order: NodeOrder, given: GivenFiles, parameters: readonly string[]): string[] {

@@ -1,6 +1,5 @@
 import { basename, isAbsolute, relative } from 'node:path'
 import { GET_PLUGIN } from '../../../analysis/plans/check/request.js'
-import { flatten, type PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
 import { readLogLines } from '../engine.js'
 
 /** Where the plan ran, to identify its files. */
@@ -10,24 +9,6 @@ interface PlanPlace {
   readonly samplesFile: string
   /** What the Result Status Action Handlers of the plan can ask for, in the words of JMeter's log. */
   readonly stops: ReadonlySet<string>
-}
-
-const ACTIONS = new Map([
-  ['1', 'Stop Thread'],
-  ['2', 'Shutdown Test'],
-  ['3', 'Stop Test Now']
-])
-
-export function readStops(elements: readonly PlanElement[]): Set<string> {
-  const stops = flatten(elements).flatMap(({ kind, isEnabled, properties }) => {
-    const isHandler = isEnabled && kind === 'ResultAction'
-    const action = isHandler ? (properties.get('OnError.action')?.trim() ?? '') : ''
-    // The value of a property or variable is unknown here.
-    return [...ACTIONS]
-      .filter(([number]) => number === action || action.includes('${'))
-      .map(([, stop]) => stop)
-  })
-  return new Set(stops)
 }
 
 export type LogFindings = ReturnType<LossFinder['end']>

@@ -1,43 +1,21 @@
-import { JmxPlan } from '../../../analysis/plans/check/jmx-plan.js'
-import type { PlanInputs } from '../../../analysis/plans/check/request.js'
-import { OPEN_GROUP, SCHEDULE, countArrivals } from '../../../analysis/plans/jmx/open-model.js'
-import type { PlanElement } from '../../../analysis/plans/jmx/plan-tree.js'
+import { OPEN_GROUP } from '../../../analysis/plans/jmx/open-model.js'
+import { type ThreadGroup, UNKNOWN } from '../../plans/thread-groups.js'
 
 /** JMeter's own kinds, which number their groups from 1. Plugins differ. */
 const NUMBERED = /^(?:Setup|Post)?ThreadGroup$/
-/** A script with this call suppresses the row. */
-const ROWLESS = /\bsetIgnore\b/
-const UNKNOWN = '${'
-/** How often a thread group's requests are made. */
-const COUNTS = ['ThreadGroup.num_threads', 'LoopController.loops']
-/** Every user who arrives does what is in these. */
-const ALWAYS = /^(?:GenericController|TransactionController)$/
 /** Below this share of the users who should arrive, the load is not the one that was asked for. */
 const LEAST_SHARE = 0.95
 
-interface ThreadGroup extends Pick<PlanElement, 'name' | 'kind'> {
-  /** Its requests must have rows. */
-  readonly isExpected: boolean
-  /** The variable that says how much the group does, if nothing defines it: JMeter uses 0. */
-  readonly undefinedVariable: string | undefined
-  /** How many users arrive by its schedule; NaN if it has none, or some of them may have nothing to do. */
-  readonly arrivals: number
-}
-
 /** Compares thread groups with samples, for what JMeter does not log: unset variables as 0, conditions never true, users not arriving. */
 export class MissingThreads {
-  /** Undefined if the plan cannot be read. */
-  readonly #groups: readonly ThreadGroup[] | undefined
   /** The numbers of the threads that have rows, by the name and the number of their group. */
   readonly #seen = new Map<string, Map<string, NumberSet>>()
 
-  constructor(tree: readonly PlanElement[] | undefined, inputs: PlanInputs) {
-    if (tree === undefined) return
-    const plan = JmxPlan.read(tree, inputs)
-    const groups = plan.enabled
-      .map(({ element }) => element)
-      .filter(({ kind }) => kind.endsWith('ThreadGroup'))
-    this.#groups = groups.map((group) => describeGroup(group, plan))
+  /** Undefined if the plan cannot be read. */
+  readonly #groups: readonly ThreadGroup[] | undefined
+
+  constructor(groups: readonly ThreadGroup[] | undefined) {
+    this.#groups = groups
   }
 
   get hasNoGroup(): boolean {
@@ -124,56 +102,24 @@ function describe(name: string, count: number, of: number): string {
 
 function groupBy(groups: readonly ThreadGroup[]): Map<string, ThreadGroup[]> {
   const byName = new Map<string, ThreadGroup[]>()
-  for (const group of groups) byName.set(group.name, [...(byName.get(group.name) ?? []), group])
+  for (const group of groups) {
+    const alike = byName.get(group.name)
+    if (alike === undefined) byName.set(group.name, [group])
+    else alike.push(group)
+  }
   return byName
 }
 
-function describeGroup(group: PlanElement, plan: JmxPlan): ThreadGroup {
-  const { name, kind, properties } = group
-  const isNamed = name !== '' && !name.includes(UNKNOWN)
-  // No threads or no loops, set in the plan or by a property: that is intended.
-  const isOff = [...COUNTS, 'TargetLevel'].some((count) =>
-    /^\s*0+\s*$/.test(plan.evaluate(properties.get(count) ?? '') ?? '')
-  )
-  const variables = COUNTS.map(
-    (count) => /^\$\{([^(){}$]+)\}$/.exec(plan.expand(properties.get(count) ?? '').trim())?.[1]
-  )
-  return {
-    ...{ name, kind },
-    isExpected: isNamed && hasRows(group) && !isOff,
-    undefinedVariable: variables.find((variable) => variable !== undefined && plan.isUndefined(variable)),
-    arrivals:
-      isNamed && hasRowForEach(group)
-        ? (countArrivals(plan.evaluate(properties.get(SCHEDULE) ?? '') ?? UNKNOWN) ?? NaN)
-        : NaN
-  }
-}
-
-function hasRows({ children }: PlanElement): boolean {
-  return children.some((child) => child.isEnabled && (makesRows(child) || hasRows(child)))
-}
-
-/** Whether every user who arrives must have a row: something is requested under no condition. */
-function hasRowForEach({ children }: PlanElement): boolean {
-  return children.some(
-    (child) => child.isEnabled && (makesRows(child) || (ALWAYS.test(child.kind) && hasRowForEach(child)))
-  )
-}
-
-/** The content of an include or a module is unknown. */
-function makesRows({ kind, properties }: PlanElement): boolean {
-  return (
-    kind.includes('Sampler') &&
-    !ROWLESS.test(properties.get('script') ?? properties.get('BeanShellSampler.query') ?? '')
-  )
-}
+/** A script may give its thread any number; those beyond count as one. */
+const HIGHEST = 1 << 24
 
 /** One bit each: there may be millions of users. */
 class NumberSet {
   #bits = new Uint8Array(128)
   size = 0
 
-  add(number: number): void {
+  add(given: number): void {
+    const number = Math.min(given, HIGHEST)
     const at = number >> 3
     if (at >= this.#bits.length) {
       const grown = new Uint8Array(Math.max(at + 1, this.#bits.length * 2))

@@ -1,5 +1,5 @@
-import { literalsIn } from '../../../analysis/plans/check/source-plan.js'
-import { flatten, isJmx, readPlanTree } from '../../../analysis/plans/jmx/plan-tree.js'
+import { literalsIn } from '../../analysis/plans/check/source-plan.js'
+import { flatten, isJmx, readPlanTree } from '../../analysis/plans/jmx/plan-tree.js'
 
 export function readSamplerNames(plan: string): string[] {
   const samplers = flatten(readPlanTree(plan) ?? []).filter(

@@ -1,0 +1,2 @@
+// A Node before process.execve.
+Reflect.deleteProperty(process, 'execve')
