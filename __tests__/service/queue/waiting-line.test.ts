@@ -202,3 +202,23 @@ test('with two thousand waiting, a step looks at each of them a few times, not a
   }
   expect(line.length).toBe(count - 1)
 })
+
+test('whoever waits for a quota of their own holds up nobody at the same place, and goes in order when there is room', () => {
+  const quota: Resource = { most: 2, isExclusive: false, isPlace: false, isQuota: true }
+  const line = new WaitingLine()
+  const ofShop = (id: string, nodes: number): Job =>
+    job(id, 'shop', [
+      [CLUSTER, nodes],
+      [quota, nodes]
+    ])
+  for (const one of [ofShop('s1', 2), ofShop('s2', 2), ofShop('s3', 1)]) line.join(one)
+  line.join(job('b1', 'bank', [[CLUSTER, 3]]))
+  expect(line.admit().map(({ id }) => id)).toEqual(['s1', 'b1'])
+  expect(line.lackingOf('s2')).toEqual([CLUSTER, quota])
+  line.remove('b1')
+  expect(line.lackingOf('s2')).toEqual([quota])
+  line.remove('s1')
+  expect(line.admit().map(({ id }) => id)).toEqual(['s2'])
+  line.remove('s2')
+  expect(line.admit().map(({ id }) => id)).toEqual(['s3'])
+})
