@@ -211,11 +211,13 @@ test('whoever waits for a quota of their own holds up nobody at the same place, 
       [CLUSTER, nodes],
       [quota, nodes]
     ])
-  for (const one of [ofShop('s1', 2), ofShop('s2', 2), ofShop('s3', 1)]) line.join(one)
-  line.join(job('b1', 'bank', [[CLUSTER, 3]]))
-  expect(line.admit().map(({ id }) => id)).toEqual(['s1', 'b1'])
+  line.hold(ofShop('s1', 2))
+  line.hold(job('b1', 'bank', [[CLUSTER, 1]]))
+  for (const one of [ofShop('s2', 2), ofShop('s3', 1), job('b2', 'bank', [[CLUSTER, 3]])]) line.join(one)
+  expect(line.order().map(({ id }) => id)).toEqual(['s2', 'b2', 's3'])
+  expect(line.admit().map(({ id }) => id)).toEqual(['b2'])
   expect(line.lackingOf('s2')).toEqual([CLUSTER, quota])
-  line.remove('b1')
+  line.remove('b2')
   expect(line.lackingOf('s2')).toEqual([quota])
   line.remove('s1')
   expect(line.admit().map(({ id }) => id)).toEqual(['s2'])
