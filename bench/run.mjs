@@ -1,5 +1,5 @@
 // Runs the benchmarks named as arguments, or all of them: node bench/run.mjs [csv] [startup] [upload] [embedded] [embedded-k6] [install]
-// [regression] [stalls] [stalls-real] [side-by-side] [kubernetes] [service-list] [page]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
+// [regression] [stalls] [stalls-real] [side-by-side] [kubernetes] [service-list] [service] [page]. What follows them and starts with -- is passed on: node bench/run.mjs side-by-side --tries 1
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -16,6 +16,7 @@ const ALL = [
   'side-by-side',
   'kubernetes',
   'service-list',
+  'service',
   'page'
 ]
 const given = process.argv.slice(2)
@@ -38,6 +39,7 @@ const NODE_OPTIONS = {
   stalls: FROM_SOURCES,
   'stalls-real': FROM_SOURCES,
   'service-list': FROM_SOURCES,
+  service: FROM_SOURCES,
   page: FROM_SOURCES
 }
 for (const name of names.flatMap((each) => FILES[each] ?? [each])) {

@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { stringify } from 'yaml'
 import { makeCertificate } from '../certificate.js'
 import { KubeApi, type KubeObject } from './api.js'
+import { CHART, findHelm } from './helm.js'
 import { type ClusterFolders, findClusterFolders } from './cluster-folders.js'
 import { type Endpoint, PodNetwork } from './pod-network.js'
 import { importServiceImage } from './service-image.js'
@@ -70,6 +71,35 @@ export class DeployedService {
     const said: string[] = []
     for (const command of commandsOf(text)) said.push(await this.#run('bash', ['-c', command]))
     return said
+  }
+
+  /** Runs the commands of the chart's README instead. */
+  async deployChart(): Promise<string[]> {
+    cpSync(CHART, join(this.folder, 'helm'), { recursive: true })
+    const [, commands = ''] = /```sh\n(.*?)```/s.exec(readFileSync(join(CHART, 'README.md'), 'utf8')) ?? []
+    const said: string[] = []
+    for (const command of commands.trim().split('\n')) {
+      const renamed = command
+        .replace(/(-n|namespace) loadgate\b/g, `$1 ${this.namespaces.service}`)
+        .replace('externalUrl=https://load.example.com', this.chartValues().join(' '))
+      said.push(await this.#run('bash', ['-c', renamed]))
+    }
+    return said
+  }
+
+  /** For a machine of two cores, as the manifest is changed. */
+  chartValues(): string[] {
+    const kubernetes = 'config.regions.cluster.kubernetes'
+    return [
+      ...[`externalUrl=${this.url}`, '--set', `grids.namespaces={${this.namespaces.grids}}`],
+      ...['--set', `${kubernetes}.namespace=${this.namespaces.grids}`],
+      ...['--set', `${kubernetes}.instance-types.small.cpu=400m`],
+      ...['--set', `${kubernetes}.instance-types.small.memory=1Gi`]
+    ]
+  }
+
+  helm(...args: string[]): Promise<string> {
+    return this.#run('helm', args)
   }
 
   kubectl(...args: string[]): Promise<string> {
@@ -205,7 +235,7 @@ export class DeployedService {
       cwd: this.folder,
       env: {
         ...process.env,
-        PATH: `${join(this.#cluster.cache, 'bin')}:${process.env.PATH}`,
+        PATH: [join(this.#cluster.cache, 'bin'), dirname(findHelm() ?? ''), process.env.PATH].join(':'),
         KUBECONFIG: this.#kubeconfig
       }
     })
