@@ -38,7 +38,10 @@ test('the table has every key, and no other', () => {
   const expected = namesOf(CONFIG_KEYS).flatMap(
     (key) => inner.get(key)?.map((name) => `${key}.${name}`) ?? [key]
   )
-  expect(listed.filter((key) => !['admin', 'member', 'viewer'].includes(key))).toEqual([...expected, ...namesOf(QUOTA_KEYS)])
+  expect(listed.filter((key) => !['admin', 'member', 'viewer'].includes(key))).toEqual([
+    ...expected,
+    ...namesOf(QUOTA_KEYS)
+  ])
   expect(PAGE).toMatch(new RegExp(`^\\| \`drain\` .*\\| \`${DEFAULT_DRAIN}\` +\\|$`, 'm'))
   expect(PAGE).toMatch(new RegExp(`^\\| \`retention.at-least\` .*\\| \`${DEFAULT_AT_LEAST}\` +\\|$`, 'm'))
 })

@@ -202,3 +202,25 @@ test('with two thousand waiting, a step looks at each of them a few times, not a
   }
   expect(line.length).toBe(count - 1)
 })
+
+test('whoever waits for a quota of their own holds up nobody at the same place, and goes in order when there is room', () => {
+  const quota: Resource = { most: 2, isExclusive: false, isPlace: false, isQuota: true }
+  const line = new WaitingLine()
+  const ofShop = (id: string, nodes: number): Job =>
+    job(id, 'shop', [
+      [CLUSTER, nodes],
+      [quota, nodes]
+    ])
+  line.hold(ofShop('s1', 2))
+  line.hold(job('b1', 'bank', [[CLUSTER, 1]]))
+  for (const one of [ofShop('s2', 2), ofShop('s3', 1), job('b2', 'bank', [[CLUSTER, 3]])]) line.join(one)
+  expect(line.order().map(({ id }) => id)).toEqual(['s2', 'b2', 's3'])
+  expect(line.admit().map(({ id }) => id)).toEqual(['b2'])
+  expect(line.lackingOf('s2')).toEqual([CLUSTER, quota])
+  line.remove('b2')
+  expect(line.lackingOf('s2')).toEqual([quota])
+  line.remove('s1')
+  expect(line.admit().map(({ id }) => id)).toEqual(['s2'])
+  line.remove('s2')
+  expect(line.admit().map(({ id }) => id)).toEqual(['s3'])
+})
