@@ -183,7 +183,8 @@ export function loginRoutes(ports: PagePorts): Route[] {
       accounts.closeSession(cookie)
       if (endUrl === undefined) return goTo(reply, '/login')
       // By way of a page: the policy of our pages does not let a form lead to another site.
-      const words = 'You are logged out of loadgate. Your session at the provider of single sign-on ends next.'
+      const words =
+        'You are logged out of loadgate. Your session at the provider of single sign-on ends next.'
       return sendPage(reply, (await ports.loadPages()).renderDetourPage(endUrl, words))
     })
   ]
