@@ -7,8 +7,7 @@ export const LOGIN_KEYS = {
   issuer:
     'Address of the OpenID Connect provider, such as `https://id.example.com/realms/acme`; `/.well-known/openid-configuration` below it describes it.',
   'client-id': 'The name under which the service is registered with the provider.',
-  'client-secret-file':
-    'File with the secret of that registration. It is read again when somebody signs in.',
+  'client-secret-file': 'File with the secret of that registration. It is read again when somebody signs in.',
   admins: 'Groups whose members are admins.',
   members: 'Groups whose members have the role `member`.',
   viewers: 'Groups whose members have the role `viewer`. Whoever is in none of the groups is refused.',
@@ -48,7 +47,9 @@ export function readLogin(value: unknown, note: Note, readPath: Read<string>): L
 /** Exactly as the provider writes it: issuers are compared as text, with or without a slash at the end. */
 const readIssuer = matching(
   (text) =>
-    /^https:\/\/[^/\s?#@]+(\/[^\s?#]*)?$/i.test(text) && URL.canParse(text) && !text.includes('/.well-known/'),
+    /^https:\/\/[^/\s?#@]+(\/[^\s?#]*)?$/i.test(text) &&
+    URL.canParse(text) &&
+    !text.includes('/.well-known/'),
   'an https address without user name and query, such as https://id.example.com'
 )
 

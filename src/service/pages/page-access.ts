@@ -210,7 +210,8 @@ export function loginRoutes(ports: PagePorts): Route[] {
       await whenFree(() => accounts.closeSession(cookie), ports.clock)
       if (endUrl === undefined) return goTo(reply, '/login')
       // By way of a page: the policy of our pages does not let a form lead to another site.
-      const words = 'You are logged out of loadgate. Your session at the provider of single sign-on ends next.'
+      const words =
+        'You are logged out of loadgate. Your session at the provider of single sign-on ends next.'
       return sendPage(reply, (await ports.loadPages()).renderDetourPage(endUrl, words))
     })
   ]

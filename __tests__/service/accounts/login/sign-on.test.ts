@@ -12,7 +12,7 @@ import { WITH_PAGES } from '../../pages/page-support.js'
 import { createFolders, until } from '../../support.js'
 import { CLIENT } from './identity-provider.js'
 import { createWorlds, sit, type World } from './sign-on-world.js'
-import type { WebBrowser } from './web-browser.js';
+import type { WebBrowser } from './web-browser.js'
 import { type Page, SERVICE } from './web-browser.js'
 
 const folders = createFolders()

@@ -100,7 +100,7 @@ export interface LoginForm {
 }
 
 const STYLE =
-  '.login{max-width:30rem;width:100%;margin:10vh auto 0}.login form{display:grid;gap:.75rem;margin-top:1rem}.login input{font:inherit;color:var(--text);background:var(--page);border:1px solid var(--muted);border-radius:8px;padding:.5rem .7rem;width:100%}.login button{min-height:2.5rem;font-size:1rem}.login .wrong{color:var(--bad)}.login .way{display:block;margin-top:1rem;padding:.6rem;text-align:center;border:1px solid var(--muted);border-radius:8px}'
+  '.login{max-width:30rem;width:100%;margin:10vh auto 0}.login form{display:grid;gap:.75rem;margin-top:1rem}.login input{font:inherit;color:var(--text);background:var(--page);border:1px solid var(--muted);border-radius:8px;padding:.5rem .7rem;width:100%}.login button{min-height:2.5rem;font-size:1rem}.login .wrong{color:var(--bad)}.login .way{display:block;margin:1rem 0;padding:.6rem;text-align:center;border:1px solid var(--muted);border-radius:8px}'
 const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`
 const TITLE = 'Log in to loadgate'
 
