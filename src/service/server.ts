@@ -100,7 +100,8 @@ export async function startService(options: ServiceOptions) {
       for (const registry of registries) registry.note(group)
       options.onProcess?.(group)
     },
-    onEnd: (pid) => registries.forEach((registry) => registry.forget(pid))
+    onEnd: (pid) => registries.forEach((registry) => registry.forget(pid)),
+    onLeft: log
   })
   const places =
     options.places ??
