@@ -4,6 +4,17 @@ import { type FileHandle, lstat, open } from 'node:fs/promises'
 /** Something else is where a file should be: a plan can put anything there. */
 export class NotRegularError extends Error {
   override name = 'NotRegularError'
+  /** As if the system had refused to open it. */
+  readonly syscall = 'open'
+
+  constructor(
+    path: string,
+    kind: string,
+    readonly code = 'EINVAL',
+    options?: ErrorOptions
+  ) {
+    super(`${path} is ${kind}, not a regular file`, options)
+  }
 }
 
 /** A link is not followed, and a pipe without a writer does not wait for one. */
@@ -68,21 +79,22 @@ export function readRegularSync(path: string, mostBytes: number): string {
 }
 
 function requireRegular(found: Stats, path: string): void {
-  if (!found.isFile()) throw new NotRegularError(`${path} is ${describeKind(found)}, not a regular file`)
+  if (!found.isFile())
+    throw new NotRegularError(path, describeKind(found), found.isDirectory() ? 'EISDIR' : undefined)
 }
 
 /** `O_NOFOLLOW` fails with ELOOP; a pipe that is opened for writing, and a socket, with ENXIO; a folder, with EISDIR. */
 function explainOpen(thrown: unknown, path: string): unknown {
-  const { code } = thrown as NodeJS.ErrnoException
+  const { code = '' } = thrown as NodeJS.ErrnoException
   const kinds: Readonly<Record<string, string>> = {
     ELOOP: 'a symbolic link',
     EMLINK: 'a symbolic link',
     ENXIO: 'a pipe or a socket',
     EISDIR: 'a folder'
   }
-  const kind = kinds[code ?? '']
+  const kind = kinds[code]
   if (kind === undefined) return thrown
-  return new NotRegularError(`${path} is ${kind}, not a regular file`, { cause: thrown })
+  return new NotRegularError(path, kind, code, { cause: thrown })
 }
 
 function describeKind(found: Stats): string {

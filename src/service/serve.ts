@@ -73,7 +73,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     }
     return ports.start({
       ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock, serviceName },
-      ...{ dataDir, store, log, regions, accounts, token, isLasting: true },
+      ...{ dataDir, store, log, regions, accounts, token, isLasting: true, isolatesPlans: true },
       ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
       front: team
         ? {

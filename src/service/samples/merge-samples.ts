@@ -104,7 +104,8 @@ async function survey(file: string, index: number, merge: Merge) {
       })
     wholeBytes += written.length
   }
-  const { restBytes, isBroken } = cutter
+  const { isBroken } = cutter
+  const restBytes = isBroken ? (await lstat(file)).size - wholeBytes : cutter.restBytes
   const samples = { hasRows: wholeBytes > header.length, restBytes, isBroken, hasOtherColumns: false }
   return { file, index, offsetMs, header, wholeBytes, threads, samples }
 }

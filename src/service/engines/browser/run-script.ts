@@ -55,6 +55,7 @@ export async function runScript(
   const exit = await runTool(
     {
       order: (workDir) => describeRun(script, order, workDir),
+      starts: [script.browser],
       brings: [folder, script.file, join(script.modules, 'node_modules', 'playwright-core')],
       follows: [samplesFile],
       collects: [logFile],
@@ -167,7 +168,7 @@ type Unaddressed<T> = Omit<T, 'messagesFile'>
 interface ToolProcess
   extends
     Pick<NodeCommand, 'cwd' | 'onLine'>,
-    Partial<Pick<NodeCommand, 'brings' | 'follows' | 'collects' | 'env' | 'onStart'>> {
+    Partial<Pick<NodeCommand, 'brings' | 'starts' | 'follows' | 'collects' | 'env' | 'onStart'>> {
   /** Its paths are paths on the node. */
   readonly order: (workDir: string) => Unaddressed<CompileOrder> | Unaddressed<RunOrder>
   /** The path of Node on the node; undefined for the one that runs this. */
@@ -183,7 +184,7 @@ const PROGRAM = 'dist/tools/element.mjs'
 
 /** Runs the program that compiles and runs scripts, in a folder for its temporary files that goes with it. */
 export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSignal): Promise<NodeExit> {
-  const { brings = [], follows = [], collects = [], onLine, onStart = () => undefined } = tool
+  const { brings = [], starts = [], follows = [], collects = [], onLine, onStart = () => undefined } = tool
   const workDir = await makeWorkFolder(tool.mark)
   try {
     const orderFile = join(workDir, 'order.json')
@@ -196,6 +197,7 @@ export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSi
     const command = {
       file: tool.node ?? process.execPath,
       args: ['--enable-source-maps', node.pathOf(program), node.pathOf(orderFile)],
+      starts,
       brings: [program, orderFile, ...brings],
       follows: [messagesFile, ...follows],
       collects,

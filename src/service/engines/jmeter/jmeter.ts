@@ -211,6 +211,7 @@ async function runProcess(
         ...args,
         ...jmeterArguments(order, given, parameters.args)
       ],
+      starts: [jmeter.origin],
       brings: [folder, ...agent.brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
