@@ -37,7 +37,7 @@ interface IsolationParts {
 
 type Command = Pick<NodeCommand, 'brings' | 'follows' | 'collects' | 'starts'> & ToolCommand
 
-export interface IsolatedCommand {
+interface IsolatedCommand {
   readonly command: ToolCommand
   /** After its end: its files are the service's again, and its home is removed. */
   readonly end: () => Promise<void>
@@ -48,17 +48,15 @@ export interface IsolatedCommand {
  * temporary files of its own, and, if the service is root, a user of its own in a group for each run.
  */
 export class Isolation {
-  readonly #range: (typeof RANGES)[number] | undefined
+  /** Known with the first node: a service whose nodes are all elsewhere keeps its folder closed. */
+  #found: { readonly range: (typeof RANGES)[number] | undefined } | undefined
   readonly #told = new Set<string>()
 
-  constructor(private readonly parts: IsolationParts) {
-    this.#range = process.platform === 'linux' && process.getuid?.() === 0 ? this.#findRange() : undefined
-    if (this.#range !== undefined) openWay(parts.dataDir)
-  }
+  constructor(private readonly parts: IsolationParts) {}
 
   /** For a node of a run: all its commands have the same user. */
   nodeOf(runId: string): { prepare: (command: Command) => IsolatedCommand } {
-    const range = this.#range
+    const { range } = (this.#found ??= this.#start())
     const user = range && { uid: range.from + randomInt(range.size), gid: groupOf(runId, range) }
     return { prepare: (command) => this.#prepare(command, { user, runDir: this.parts.runDir(runId) }) }
   }
@@ -109,6 +107,13 @@ export class Isolation {
       (path) => !isWithin(path, runDir) && !isWithin(path, command.tempDir ?? runDir)
     )
     return [dirname(runDir), tmpdir(), ...outside].find((path) => !isOpen(path, path === dirname(runDir)))
+  }
+
+  #start(): { range: (typeof RANGES)[number] | undefined } {
+    const isRoot = process.platform === 'linux' && process.getuid?.() === 0
+    const range = isRoot ? this.#findRange() : undefined
+    if (range !== undefined) openWay(this.parts.dataDir)
+    return { range }
   }
 
   #findRange() {

@@ -13,7 +13,7 @@ export function createMarker(): string {
 }
 
 /** By what the processes of a command are found outside of its group. */
-export type Belonging = Pick<ProcessGroup, 'marker' | 'uid'>
+type Belonging = Pick<ProcessGroup, 'marker' | 'uid'>
 
 const TERM_GRACE_MS = 1000
 /** Processes that start others faster than they can be ended: the next start tries again. */
@@ -58,13 +58,13 @@ function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** A user of nobody else: see `isolation.ts`. */
-export const LEAST_OWN_UID = 30_000
+const LEAST_OWN_UID = 30_000
 
 /** How many processes are looked at before others have their turn. */
 const AT_ONCE = 100
 
 /** The processes with this marker, or of this user; Linux only, and none that has ended. */
-export async function findBelongings({ marker, uid }: Belonging): Promise<number[]> {
+async function findBelongings({ marker, uid }: Belonging): Promise<number[]> {
   if (process.platform !== 'linux') return []
   const mark = marker === undefined || marker === '' ? undefined : `${MARKER_VARIABLE}=${marker}`
   const user = uid !== undefined && uid >= LEAST_OWN_UID ? new RegExp(`^Uid:\\s+${uid}\\s`, 'm') : undefined
