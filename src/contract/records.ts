@@ -186,7 +186,13 @@ const runRecord = v.object({
 })
 
 /** A tool's processes: the id of the first one, and when it started, as the system reports it: an id alone may have been reused. */
-const processGroup = v.object({ pid: v.pipe(count, v.minValue(2)), startTime: text })
+/** What a command has started is in its group, has its marker in the environment, or is of the user that only this command has. */
+const processGroup = v.object({
+  pid: v.pipe(count, v.minValue(2)),
+  startTime: text,
+  marker: v.optional(text),
+  uid: v.optional(count)
+})
 
 /** A record changes while its run goes on, but for these keys; what it contains is replaced, never changed. */
 type Stored<T, Fixed extends keyof T> = Omit<Kept<T>, Fixed> & Readonly<Pick<Kept<T>, Fixed>>

@@ -42,6 +42,18 @@ export class LineSplitter {
   }
 }
 
+const MOST_KEPT = 2 * 1024 ** 2
+
+/** Keeps lines in a list, up to two million characters; the last one then says that there were more. */
+export function keepLines(lines: string[]): (line: string) => void {
+  let room = MOST_KEPT
+  return (line) => {
+    if (room <= 0) return
+    room -= line.length + 1
+    lines.push(room > 0 ? line : '… it printed more, which was not kept')
+  }
+}
+
 /** Passes on the first lines, and then says where the rest is. */
 export function limitLines(most: number, log: (line: string) => void, rest: string): (line: string) => void {
   let count = 0

@@ -92,7 +92,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     }
     return ports.start({
       ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock, serviceName },
-      ...{ dataDir, store, log, regions, accounts, signOn, token, isLasting: true },
+      ...{ dataDir, store, log, regions, accounts, signOn, token, isLasting: true, isolatesPlans: true },
       projects: team?.projects,
       ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
       front: team

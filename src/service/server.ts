@@ -15,6 +15,7 @@ import { Grids } from './runs/grids.js'
 import { addGuards } from './api/guards.js'
 import { keepLogs, type LogRequest, keepSamples } from './runs/keep-logs.js'
 import type { Pages } from './pages/send-page.js'
+import { Isolation } from './nodes/machine/isolation.js'
 import { createMachinePlace } from './nodes/machine/machine-place.js'
 import { toolEnvironment } from './engines/tool-environment.js'
 import { Processes, type ProcessGroup } from './nodes/machine/processes.js'
@@ -80,6 +81,8 @@ export interface ServiceOptions
   readonly registry?: Pick<ToolRegistry, 'note' | 'forget'>
   /** Whether the data folder outlives the process: then it records the running tools too, whatever the home folder is at the next start. */
   readonly isLasting?: boolean
+  /** Whether plans are strangers here: then those on this machine have homes, and if this is root users, of their own. */
+  readonly isolatesPlans?: boolean
   readonly maxUploadBytes?: number
   /** What users and projects may have; by default everything. */
   readonly quotas?: ServiceQuotas | undefined
@@ -118,12 +121,16 @@ export async function startService(options: ServiceOptions) {
       for (const registry of registries) registry.note(group)
       options.onProcess?.(group)
     },
-    onEnd: (pid) => registries.forEach((registry) => registry.forget(pid))
+    onEnd: (pid) => registries.forEach((registry) => registry.forget(pid)),
+    onLeft: log
   })
   const places =
     options.places ??
     (await openPlaces(options.regions, {
-      machine: createMachinePlace({ processes, env: toolEnvironment(env) }),
+      machine: createMachinePlace({
+        ...{ processes, env: toolEnvironment(env) },
+        isolation: options.isolatesPlans ? new Isolation({ ...store.folder.forPlans(), log }) : undefined
+      }),
       marker: () => options.marker ?? store.marker(),
       ...{ env, clock, log, onClusters: options.onClusters, onLeft: options.onLeft, signal: options.signal }
     }).catch((thrown: unknown) => {

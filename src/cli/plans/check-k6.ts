@@ -14,7 +14,8 @@ import { scriptVariables } from '../../service/engines/k6/run-node.js'
 import { programsHere } from '../../service/engines/program-source.js'
 import { redactLog, secretValues } from '../../service/engines/redact-log.js'
 import { toolEnvironment } from '../../service/engines/tool-environment.js'
-import { Processes, startWatchdog } from '../../service/nodes/machine/processes.js'
+import { Processes } from '../../service/nodes/machine/processes.js'
+import { startWatchdog } from '../../service/nodes/machine/watchdog.js'
 import type { ScriptOrder } from '../../service/programs/k6/order.js'
 import type { K6Process } from '../../service/programs/k6/process.js'
 import { readScript, ScriptError } from '../../service/programs/k6/script.js'
@@ -94,7 +95,7 @@ function watch({ pid, ended, kill }: K6Process, { folder, cancelled }: Inspectio
   if (pid === undefined) return
   const end = (): void => kill('SIGKILL')
   const watchdog = startWatchdog(folder)
-  watchdog.watch(pid)
+  watchdog.watch({ pid })
   cancelled.addEventListener('abort', end)
   const forget = (): void => {
     watchdog.dismiss()

@@ -1,10 +1,9 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type GridRecord, hasEnded, type RunRecord } from '../../contract/records.js'
 import { JMETER_HEADER } from '../../contract/sample-row.js'
 import { RequestError } from '../errors.js'
+import { openRegular } from '../regular-file.js'
 import { lookAt } from '../judging/read-results.js'
 import { writeVerdict } from '../judging/verdict-file.js'
 import type { Verdicts } from '../judging/verdicts.js'
@@ -65,7 +64,7 @@ async function* joinFiles(files: readonly string[]): AsyncGenerator<Buffer> {
   let hasHeader = false
   for (const file of files) {
     let isStart = true
-    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    for await (const chunk of (await openRegular(file)).createReadStream() as AsyncIterable<Buffer>) {
       yield chunk.subarray(isStart && hasHeader ? chunk.indexOf('\n') + 1 : 0)
       isStart = false
       hasHeader = true
@@ -79,7 +78,7 @@ export async function sendUploaded(request: FastifyRequest, reply: FastifyReply,
   const found = run.files.find((candidate) => candidate.uuid === uuid)
   if (!found) throw cannotFind()
   const file = facts.store.folder.uploadedFile(run.id, found.name)
-  const { size: bytes } = await stat(file)
+  const { size: bytes } = await lookAt(file)
   const fileName = plainName(found.name)
   // Admins too: they need not know what a plan was given.
   if (SECRET_FILES.includes(found.name) && run.user?.id !== request.user.id)
@@ -169,25 +168,27 @@ interface Content {
 }
 
 /** Streams the first bytes of a file, or the requested range of them, so that a download can resume. */
-function sendFile(
+async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
   { file, bytes: total, ...content }: Content & { file: string; bytes: number }
-): FastifyReply {
+): Promise<FastifyReply> {
   const range = readRange(request, total, content.etag)
+  const { start, end } = typeof range === 'object' ? range : { start: 0, end: total }
+  // Nothing is read from disk for a HEAD.
+  const isEmpty = request.method === 'HEAD' || range === 'unsatisfiable' || start === end
+  // Before any header is set: it may fail.
+  const handle = isEmpty ? undefined : await openRegular(file)
   void describeFile(reply, content).header('accept-ranges', 'bytes')
   if (range === 'unsatisfiable')
     return reply
       .code(416)
       .headers({ 'content-range': `bytes */${total}`, 'content-type': 'application/json' })
       .send({ error: `the range is outside the file's ${total} bytes` })
-  const { start, end } = range ?? { start: 0, end: total }
   if (range) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${total}`)
   void reply.header('content-length', end - start)
-  // Nothing is read from disk for a HEAD.
-  const isEmpty = request.method === 'HEAD' || start === end
   return reply.send(
-    isEmpty ? Readable.from([]) : createReadStream(file, { start, end: end - 1, highWaterMark: 256 * 1024 })
+    handle?.createReadStream({ start, end: end - 1, highWaterMark: 256 * 1024 }) ?? Readable.from([])
   )
 }
 

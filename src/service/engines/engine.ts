@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { splitLines } from '../lines.js'
+import { openIfThere } from '../regular-file.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import type { InstallPorts } from './install/run-to-end.js'
 import type { NodeLine } from '../node-lines.js'
@@ -232,18 +231,19 @@ const LOG_CHUNK_BYTES = 1 << 18
 
 /** Reads a tool's log of any size line by line, as far as time allows; there may be none. */
 export async function readLogLines(file: string, onLine: (line: string) => void, signal?: AbortSignal) {
-  const stream = createReadStream(file, { highWaterMark: LOG_CHUNK_BYTES, signal })
+  const handle = await openIfThere(file)
+  const stream = handle?.createReadStream({ highWaterMark: LOG_CHUNK_BYTES, signal })
+  if (stream === undefined) return
   splitLines(stream, onLine)
   await finished(stream).catch((thrown: unknown) => {
-    const { code = '' } = thrown as NodeJS.ErrnoException
-    if (!['ENOENT', 'ABORT_ERR'].includes(code)) throw thrown
+    if ((thrown as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw thrown
   })
 }
 
 const HEADER_BYTES = 1 << 16
 
 export async function hasSamples(samplesFile: string): Promise<boolean> {
-  const handle = await open(samplesFile).catch(() => undefined)
+  const handle = await openIfThere(samplesFile)
   if (handle === undefined) return false
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEADER_BYTES))

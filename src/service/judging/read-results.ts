@@ -1,8 +1,9 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { GridFacts } from '../../analysis/outcome.js'
 import type { ResultFile } from '../../analysis/results/parallel/scan-stretch.js'
 import { messageOf } from '../../contract/text.js'
 import type { RunRecord } from '../../contract/records.js'
+import { openRegular } from '../regular-file.js'
 import type { RunData } from '../store/store.js'
 
 const NEWLINE = 0x0a
@@ -72,12 +73,9 @@ export function describeUnreadable({ id }: RunRecord, detail: string): string {
 
 /** Its size, and whether it is complete. Throws if it cannot be read. */
 export async function lookAt(path: string): Promise<{ size: number; endsWithRow: boolean }> {
-  const found = await stat(path)
-  const { size } = found
-  // A pipe would never open.
-  if (!found.isFile()) throw new Error(`${path} is not a file`)
-  const handle = await open(path)
+  const handle = await openRegular(path)
   try {
+    const { size } = await handle.stat()
     const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
     return { size, endsWithRow: size === 0 || buffer[0] === NEWLINE }
   } finally {

@@ -15,6 +15,8 @@ export interface NodeCommand {
   readonly env: NodeJS.ProcessEnv
   /** Called with each line of its output, from the first one. */
   readonly onLine: (line: string) => void
+  /** Programs and tools of the node that it starts or reads itself, apart from `file`. */
+  readonly starts?: readonly string[]
   /** Files and folders of this machine that it reads: they are on the node when it starts. */
   readonly brings: readonly string[]
   /** Files that it writes and that are read here while it runs: they grow on this machine as they grow on the node. */

@@ -51,16 +51,19 @@ export class SampleFollower {
   async look(): Promise<Measurements | undefined> {
     this.#buffer ??= Buffer.alloc(CHUNK_BYTES)
     // A node that has not started has no file yet, and the files disappear when the run ends.
-    for (const source of this.#sources) await readOn(source, this.#buffer, (bytes) => readRows(source, bytes))
+    for (const source of this.#sources)
+      if (!source.cutter.isBroken) await readOn(source, this.#buffer, (bytes) => readRows(source, bytes))
     const scans = this.#sources.filter(({ shift }) => shift !== undefined).map(({ scanner }) => scanner.end())
     return scans.length === 0 ? undefined : mergeScans(scans)
   }
 }
 
-function readRows(source: Source, bytes: Buffer): void {
+/** Nothing can be read after a row without an end. */
+function readRows(source: Source, bytes: Buffer): boolean {
   const rows = source.cutter.push(bytes)
-  if (rows.length === 0) return
+  if (rows.length === 0) return !source.cutter.isBroken
   source.redactor.cover(rows)
   source.shift ??= new RowRewriter({ offsetMs: source.offsetMs() })
   source.scanner.push(source.shift.push(rows))
+  return !source.cutter.isBroken
 }

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises'
 import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../analysis/results/figures/merge.js'
 import { hasEnded, type NodeRecord, type RunRecord } from '../../contract/records.js'
+import { openRegular } from '../regular-file.js'
 import { RowCutter } from '../samples/row-cutter.js'
 import { RowRewriter } from '../samples/sample-rows.js'
 import type { RunData } from '../store/store.js'
@@ -34,7 +34,7 @@ async function readFirst(run: RunRecord, node: NodeRecord, store: RunData): Prom
 }
 
 async function readHead(file: string): Promise<Buffer> {
-  const handle = await open(file).catch(() => undefined)
+  const handle = await openRegular(file).catch(() => undefined)
   if (handle === undefined) return Buffer.alloc(0)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)

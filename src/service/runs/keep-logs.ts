@@ -1,7 +1,8 @@
-import { open, readdir, writeFile, rename, stat, truncate } from 'node:fs/promises'
+import { lstat, readdir, rename, writeFile } from 'node:fs/promises'
 import { join, dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { redactLog } from '../engines/redact-log.js'
+import { openRegular, truncateRegular } from '../regular-file.js'
 import type { RunData, Store } from '../store/store.js'
 import { regionName } from '../../contract/regions/regions.js'
 import { messageOf } from '../../contract/text.js'
@@ -48,8 +49,12 @@ export async function* readLogs(store: RunData, run: RunRecord, known: readonly 
 }
 
 export async function listLogs(store: RunData, { id }: RunRecord): Promise<string[]> {
-  const entries = await readdir(store.folder.logsDir(id), { withFileTypes: true }).catch(() => [])
+  const folder = store.folder.logsDir(id)
   // A plan may have put something else there: a pipe would never end, and a link may lead anywhere.
+  const isFolder = await lstat(folder)
+    .then((found) => found.isDirectory())
+    .catch(() => false)
+  const entries = isFolder ? await readdir(folder, { withFileTypes: true }).catch(() => []) : []
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name)
@@ -65,7 +70,7 @@ export async function readLog(store: RunData, run: RunRecord, name: string): Pro
 
 /** Cut at line ends, so that no half of a secret remains. */
 async function readEnds(file: string, maxBytes: number): Promise<string> {
-  const handle = await open(file)
+  const handle = await openRegular(file)
   try {
     const { size } = await handle.stat()
     const read = async (start: number, length: number): Promise<string> => {
@@ -103,13 +108,13 @@ export async function keepSamples(store: Store, folder: string): Promise<string[
   return kept
 }
 
-/** An empty file has no samples. */
+/** An empty file has no samples, and what is not a file has none either. */
 async function move(from: string, to: string, secrets: readonly string[]): Promise<boolean> {
-  const { size } = await stat(from).catch(() => ({ size: 0 }))
-  if (size === 0) return false
+  const found = await lstat(from).catch(() => undefined)
+  if (!found?.isFile() || found.size === 0) return false
   try {
     // A truncated row may contain half a secret.
-    if (secrets.length > 0) await truncate(from, await redactSamples(from, secrets))
+    if (secrets.length > 0) await truncateRegular(from, await redactSamples(from, secrets))
     makeFolder(dirname(to))
     await rename(from, to)
   } catch (thrown) {

@@ -69,7 +69,7 @@ class LiveGrid {
 
   async #readOn(): Promise<ShownFile | undefined> {
     this.#sources ??= await this.#open()
-    for (const source of this.#sources) await this.#follow(source)
+    for (const source of this.#sources) if (!this.#isBroken) await this.#follow(source)
     return this.#isBroken || this.#bytes === 0 ? undefined : { file: this.#file, bytes: this.#bytes }
   }
 
@@ -94,6 +94,7 @@ class LiveGrid {
       const rows = source.cutter.push(bytes)
       this.#isBroken ||= source.cutter.isBroken
       if (rows.length > 0) await this.#add(source, rows)
+      return !this.#isBroken
     })
     // A node that has not started has no file yet; one that disappears has become part of the results.
     if (!isThere) this.#isBroken ||= source.position > 0

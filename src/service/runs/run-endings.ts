@@ -55,7 +55,8 @@ export class RunEndings {
     const results = await this.merge(run)
     const isMerged = !('problem' in results)
     const said = end.nodes.flatMap(({ outcome }) => outcome.problem ?? [])
-    const problems = [...end.problems, ...said, ...(isMerged ? [] : [results.problem])]
+    const merged = isMerged ? results.nodes.flatMap(describeOddity) : [results.problem]
+    const problems = [...end.problems, ...said, ...merged]
     const losses = [...end.losses, ...findLosses(end.nodes, isMerged ? results.nodes : [])]
     const doubts = [...end.nodes.flatMap(({ outcome }) => outcome.doubts ?? []), ...(end.doubts ?? [])]
     const hasProblem = problems.length > 0
@@ -105,6 +106,14 @@ export class RunEndings {
         log(`could not remove the nodes' folder of run ${run.id}: ${messageOf(thrown)}`)
       )
   }
+}
+
+/** Where its samples should be is something that nobody can read safely. */
+function describeOddity({ grid, index, oddity }: NodeFile): string[] {
+  if (oddity === undefined) return []
+  return [
+    `the results of ${nameOfNode(grid, index)} are ${oddity}, not a regular file: the plan replaced them, so they were not read`
+  ]
 }
 
 /** By the nodes' own time spans if they have any, else by the work, or by the last sample if the end was not observed. */

@@ -229,7 +229,7 @@ export class Runs {
     const { id = createId() } = wish
     const folder = store.folder.runDir(id)
     try {
-      makeFolder(folder)
+      makeFolder(folder, { mode: 0o700 })
       await placeFiles(store.folder.uploadDir(id))
       await store.secure(store.folder.uploadDir(id))
       const asideGroups = await asideGroupsOf({ ...wish, id }, store)

@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs'
-import { rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
+import { findOddity, openRegular, truncateRegular } from '../regular-file.js'
 import { readThreads, RowRewriter, SampleRows } from './sample-rows.js'
 import { redactSamples } from './row-redactor.js'
 import { RowCutter } from './row-cutter.js'
@@ -18,6 +18,8 @@ export interface NodeSamples {
   readonly hasOtherColumns: boolean
   /** Only the result was there, so that it is unknown which rows are this node's. */
   readonly isMerged?: boolean
+  /** What is where its file should be, such as `a pipe`: nothing of it was read. */
+  readonly oddity?: string | undefined
 }
 
 interface Merge {
@@ -44,7 +46,8 @@ const NO_SAMPLES: NodeSamples = { hasRows: false, restBytes: 0, isBroken: false,
 export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const { files, target, secrets = [], signal } = merge
   const isThere = await Promise.all(files.map(isFile))
-  if (!isThere.includes(true) && (await isFile(target))) {
+  const oddities = await Promise.all(files.map(findOddity))
+  if (!isThere.includes(true) && oddities.every((oddity) => oddity === undefined) && (await isFile(target))) {
     // A service killed between merging and recording it leaves only the result.
     const { samples } = await survey(target, 0, { ...merge, offsetsMs: [] })
     return files.map(() => ({ ...samples, restBytes: 0, isMerged: true }))
@@ -59,17 +62,17 @@ export async function mergeSamples(merge: Merge): Promise<NodeSamples[]> {
   const [first, ...others] = written.filter((found) => found.header.equals(header))
   makeFolder(dirname(target))
   if (first && others.length === 0 && first.offsetMs === 0) {
-    await truncate(first.file, first.wholeBytes)
+    await truncateRegular(first.file, first.wholeBytes)
     await rename(first.file, target)
   } else await writeRows(first ? [first, ...others] : [], target, signal)
-  return surveys.map((found) => {
-    if (found === undefined) return NO_SAMPLES
+  return surveys.map((found, index) => {
+    if (found === undefined) return { ...NO_SAMPLES, oddity: oddities[index] }
     return { ...found.samples, hasOtherColumns: found.wholeBytes > 0 && !found.header.equals(header) }
   })
 }
 
 async function isFile(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined)
+  const found = await lstat(path).catch(() => undefined)
   return found?.isFile() ?? false
 }
 
@@ -86,6 +89,8 @@ async function survey(file: string, index: number, merge: Merge) {
   for await (const chunk of readChunks(file)) {
     merge.signal?.throwIfAborted()
     const written = cutter.push(chunk)
+    // The rest may have a hole of any size.
+    if (cutter.isBroken) break
     if (written.length === 0) continue
     const rows = rewriter.push(written)
     sink(rows)
@@ -99,13 +104,15 @@ async function survey(file: string, index: number, merge: Merge) {
       })
     wholeBytes += written.length
   }
-  const { restBytes, isBroken } = cutter
+  const { isBroken } = cutter
+  const restBytes = isBroken ? (await lstat(file)).size - wholeBytes : cutter.restBytes
   const samples = { hasRows: wholeBytes > header.length, restBytes, isBroken, hasOtherColumns: false }
   return { file, index, offsetMs, header, wholeBytes, threads, samples }
 }
 
-function readChunks(file: string): AsyncIterable<Buffer> {
-  return createReadStream(file, { highWaterMark: CHUNK_BYTES })
+async function* readChunks(file: string): AsyncIterable<Buffer> {
+  const stream = (await openRegular(file)).createReadStream({ highWaterMark: CHUNK_BYTES })
+  yield* stream as AsyncIterable<Buffer>
 }
 
 async function writeRows(surveys: readonly Survey[], target: string, signal?: AbortSignal): Promise<void> {
@@ -130,6 +137,7 @@ async function* mergeRows(surveys: readonly Survey[], signal?: AbortSignal): Asy
     for await (const chunk of readChunks(file)) {
       signal?.throwIfAborted()
       const rows = rewriter.push(cutter.push(chunk))
+      if (cutter.isBroken) break
       if (rows.length === 0) continue
       yield rows.subarray(skipped)
       skipped = 0

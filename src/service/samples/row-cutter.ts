@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs'
 import type { Row } from '../../analysis/results/csv/row-splitter.js'
+import { openRegular } from '../regular-file.js'
 import { SampleRows } from './sample-rows.js'
 
 const NEWLINE = 0x0a
@@ -86,8 +86,10 @@ export async function readThreadNames(file: string, take: (thread: string) => bo
   const cutter = new RowCutter()
   const sampleRows = new SampleRows()
   const asked = { isEnough: false }
-  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+  const stream = (await openRegular(file)).createReadStream({ highWaterMark: CHUNK_BYTES })
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
     const rows = cutter.push(chunk)
+    if (cutter.isBroken || signal.aborted) return
     if (rows.length === 0) continue
     const start = sampleRows.takeHeader(rows)
     const column = sampleRows.at?.threadName ?? -1
@@ -95,7 +97,7 @@ export async function readThreadNames(file: string, take: (thread: string) => bo
     sampleRows.split(rows.subarray(start), (row) => {
       if (!asked.isEnough && row.columns === sampleRows.columns) asked.isEnough = !take(fieldOf(row, column))
     })
-    if (asked.isEnough || signal.aborted) return
+    if (asked.isEnough) return
   }
 }
 

@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import type { SampleColumns } from '../../analysis/results/csv/header.js'
 import type { Row } from '../../analysis/results/csv/row-splitter.js'
+import { openRegular } from '../regular-file.js'
 import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
 
@@ -85,7 +86,7 @@ const CHUNK_BYTES = 1 << 20
 
 /** Redacts a node's file in place, which needs no space on a disk that may be full. Returns up to where it consists of complete rows. */
 export async function redactSamples(file: string, forms: readonly string[], signal?: AbortSignal) {
-  const handle = await open(file, 'r+')
+  const handle = await openRegular(file, 'r+')
   try {
     const cutter = new RowCutter()
     const redactor = new RowRedactor(forms)
@@ -95,7 +96,7 @@ export async function redactSamples(file: string, forms: readonly string[], sign
     for (;;) {
       signal?.throwIfAborted()
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, position)
-      if (bytesRead === 0) return wholeBytes
+      if (bytesRead === 0 || cutter.isBroken) return wholeBytes
       position += bytesRead
       const rows = cutter.push(buffer.subarray(0, bytesRead))
       if (redactor.cover(rows)) await writeAll(handle, rows, wholeBytes)

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises'
 import { cutHeader, readHeader, type SampleColumns } from '../../analysis/results/csv/header.js'
 import { type Row, RowSplitter } from '../../analysis/results/csv/row-splitter.js'
 import { readDigits, readTimestamp } from '../../analysis/results/csv/timestamp.js'
+import { openRegular } from '../regular-file.js'
 
 /** Reads the complete rows of one samples file, header first. */
 export class SampleRows {
@@ -53,20 +53,21 @@ export interface GrowingFile {
   position: number
 }
 
-/** Passes on what was added since the last time, block by block. False if there is no file yet, or no longer. */
+/** Passes on what was added since the last time, block by block, until that returns false. False if there is no file yet, or no longer. */
 export async function readOn(
   source: GrowingFile,
   buffer: Buffer,
-  onBytes: (bytes: Buffer) => void | Promise<void>
+  onBytes: (bytes: Buffer) => boolean | Promise<boolean>
 ): Promise<boolean> {
-  const handle = await open(source.file).catch(() => undefined)
+  // If a plan has put something else there, the end of the run says so.
+  const handle = await openRegular(source.file).catch(() => undefined)
   if (handle === undefined) return false
   try {
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, source.position)
       if (bytesRead === 0) return true
       source.position += bytesRead
-      await onBytes(buffer.subarray(0, bytesRead))
+      if (!(await onBytes(buffer.subarray(0, bytesRead)))) return true
     }
   } finally {
     await handle.close()

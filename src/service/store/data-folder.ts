@@ -26,6 +26,11 @@ export class DataFolder {
     for (const name of ['runs', 'uploads', 'trash']) makeFolder(join(path, name), { mode: 0o700 })
   }
 
+  /** What those who keep plans apart need to know of it. */
+  forPlans(): { dataDir: string; runDir: (runId: string) => string } {
+    return { dataDir: this.path, runDir: this.runDir }
+  }
+
   readonly runDir = (runId: string): string => join(this.path, 'runs', runId)
   readonly uploadDir = (runId: string): string => join(this.runDir(runId), 'files')
   readonly uploadedFile = (runId: string, name: string): string => join(this.uploadDir(runId), name)
@@ -97,7 +102,8 @@ export class DataFolder {
   /** A new folder for the files of a request that is still being read. */
   createUploadDir(): string {
     const dir = join(this.path, 'uploads', createId())
-    mkdirSync(dir)
+    // It becomes the folder of a run: plans of other runs may pass by it.
+    mkdirSync(dir, { mode: 0o700 })
     return dir
   }
 

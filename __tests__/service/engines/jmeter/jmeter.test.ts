@@ -202,7 +202,7 @@ describe('what JMeter is given', () => {
     // The stand-in's shell adds the last few by itself.
     const own = ['_', 'SHLVL', 'OLDPWD', 'PWD']
     const given = names.filter((name) => !own.includes(name!) && !name!.startsWith('FLOOD_'))
-    expect(given.sort()).toEqual(['HOME', 'JMETER_HOME', 'JVM_ARGS', 'LC_ALL', 'PATH', 'TZ'])
+    expect(given.sort()).toEqual(['HOME', 'JMETER_HOME', 'JVM_ARGS', 'LC_ALL', 'LOADGATE_NODE', 'PATH', 'TZ'])
     expect(notes('environment')).not.toContain('secret')
   })
 

@@ -146,10 +146,10 @@ describe('a group that was left behind', () => {
   test.each([
     {
       name: 'another start time',
-      change: (group: ProcessGroup) => ({ ...group, startTime: `${group.startTime}1` })
+      change: ({ pid, startTime }: ProcessGroup) => ({ pid, startTime: `${startTime}1` })
     },
-    { name: 'no start time', change: (group: ProcessGroup) => ({ ...group, startTime: '' }) }
-  ])('is left alone with $name', async ({ change }) => {
+    { name: 'no start time', change: ({ pid }: ProcessGroup) => ({ pid, startTime: '' }) }
+  ])('is left alone with $name and no marker', async ({ change }) => {
     const { group, pids } = await startGroup(TWO)
     expect(await endLeftoverGroup(change(group))).toBe(false)
     expect(pids.map(isAlive)).toEqual([true, true])
@@ -173,7 +173,7 @@ describe('lines of a tool', () => {
     expect(lines.sort()).toEqual(['::error::x', 'ee', 'one', 'thr', 'two'])
   })
 
-  test('what a tool is started with is all that it sees', async () => {
+  test('what a tool is started with is all that it sees, and a marker', async () => {
     const lines: string[] = []
     const processes = new Processes({ onStart: () => undefined, onEnd: () => undefined })
     const env = { GIVEN: 'a b' }
@@ -187,7 +187,8 @@ describe('lines of a tool', () => {
       new AbortController().signal
     )
     expect(exit).toEqual({ code: 0, signal: null })
-    expect(JSON.parse(lines.join('\n'))).toEqual({ env, args: ['$HOME "x"'] })
+    const marked = { ...env, LOADGATE_NODE: expect.stringMatching(/^[0-9a-f]{24}$/) }
+    expect(JSON.parse(lines.join('\n'))).toEqual({ env: marked, args: ['$HOME "x"'] })
   })
 
   test('a missing tool is an error', async () => {

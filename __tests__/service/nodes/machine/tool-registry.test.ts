@@ -78,7 +78,11 @@ describe('the next service, with another data folder', () => {
   })
 
   test.each([
-    { name: 'another start time of the tool', from: /("pid":\d+,"startTime":"[^"]+)(".*owner)/, to: '$11$2' },
+    {
+      name: 'another start time and another marker of the tool',
+      from: /("pid":\d+,"startTime":"[^"]+)","marker":"(.*owner)/,
+      to: '$11","marker":"0$2'
+    },
     { name: 'another place', from: /"place":"/, to: '"place":"elsewhere ' }
   ])('leaves a tool noted with $name', async ({ from, to }) => {
     const owner = await startTool()

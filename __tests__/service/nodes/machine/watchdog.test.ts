@@ -4,11 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import {
-  type ProcessGroup,
-  readStartTime,
-  startWatchdog
-} from '../../../../src/service/nodes/machine/processes.js'
+import { type ProcessGroup, readStartTime } from '../../../../src/service/nodes/machine/processes.js'
+import { startWatchdog } from '../../../../src/service/nodes/machine/watchdog.js'
 import { watchdogsOf } from '../../../support/watchdogs.js'
 import { createFolders, until } from '../../support.js'
 import { writeScript } from '../../stand-in.js'
@@ -139,7 +136,7 @@ describe('a watchdog whose owner ends', () => {
     const folder = folders.create()
     const watchdog = startWatchdog(folder)
     const [own] = watchdogsOf(process.pid).filter((pid) => !before.includes(pid))
-    watchdog.watch(stranger)
+    watchdog.watch({ pid: stranger })
     watchdog.dismiss()
     await until(() => !isAlive(own!))
     expect([isAlive(stranger), existsSync(folder)]).toEqual([true, true])

@@ -9,6 +9,7 @@ import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { createMachineNode } from '../../nodes/machine/machine-place.js'
 import { toolEnvironment } from '../tool-environment.js'
+import { keepLines } from '../../lines.js'
 import { CHROME_ON_MAC, IN_OPT, requireImageNode } from '../image/image-program.js'
 import { programsHere, programsIn, type ProgramSource } from '../program-source.js'
 import { runScript, runTool } from './run-script.js'
@@ -76,6 +77,8 @@ export const BROWSER_PACKAGES: PackageLock = {
   folder: 'packages/browser'
 }
 
+const MOST_PROBLEMS = 100
+
 /** Compiles the script and what it imports into one module; throws the compiler's own lines. */
 async function compileScript(
   plan: PlanToPrepare,
@@ -91,9 +94,9 @@ async function compileScript(
     {
       order: () => ({ mode: 'compile', script: join(plan.uploadDir, scriptName), outFile, ...tool }),
       cwd: plan.buildDir,
-      onLine: (line) => void lines.push(line),
+      onLine: keepLines(lines),
       onMessage: (message) => {
-        if (message.kind === 'problem') problems.push(message.text)
+        if (message.kind === 'problem' && problems.length < MOST_PROBLEMS) problems.push(message.text)
       }
     },
     createMachineNode({ processes: ports.processes, env: toolEnvironment(ports.env) }),

@@ -37,6 +37,8 @@ const CLOSING_MS = 20_000
 const BLOCKED_AFTER_MS = 60_000
 const MAX_LINES = 200
 const MAX_PROBLEMS = 5
+/** A script has far fewer to tell of. */
+const MOST_MESSAGES = 10_000
 
 export async function runScript(
   script: CompiledScript,
@@ -53,6 +55,7 @@ export async function runScript(
   const exit = await runTool(
     {
       order: (workDir) => describeRun(script, order, workDir),
+      starts: [script.browser],
       brings: [folder, script.file, join(script.modules, 'node_modules', 'playwright-core')],
       follows: [samplesFile],
       collects: [logFile],
@@ -69,7 +72,9 @@ export async function runScript(
       onMessage: (message) => {
         watch.heard(message)
         if (message.kind === 'note') note(message.text)
-        if (['problem', 'loss', 'stopped', 'end'].includes(message.kind)) told.push(message)
+        // The end counts in any case.
+        const isTold = message.kind === 'end' || told.length < MOST_MESSAGES
+        if (isTold && ['problem', 'loss', 'stopped', 'end'].includes(message.kind)) told.push(message)
       }
     },
     node,
@@ -163,7 +168,7 @@ type Unaddressed<T> = Omit<T, 'messagesFile'>
 interface ToolProcess
   extends
     Pick<NodeCommand, 'cwd' | 'onLine'>,
-    Partial<Pick<NodeCommand, 'brings' | 'follows' | 'collects' | 'env' | 'onStart'>> {
+    Partial<Pick<NodeCommand, 'brings' | 'starts' | 'follows' | 'collects' | 'env' | 'onStart'>> {
   /** Its paths are paths on the node. */
   readonly order: (workDir: string) => Unaddressed<CompileOrder> | Unaddressed<RunOrder>
   /** The path of Node on the node; undefined for the one that runs this. */
@@ -179,7 +184,7 @@ const PROGRAM = 'dist/tools/element.mjs'
 
 /** Runs the program that compiles and runs scripts, in a folder for its temporary files that goes with it. */
 export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSignal): Promise<NodeExit> {
-  const { brings = [], follows = [], collects = [], onLine, onStart = () => undefined } = tool
+  const { brings = [], starts = [], follows = [], collects = [], onLine, onStart = () => undefined } = tool
   const workDir = await makeWorkFolder(tool.mark)
   try {
     const orderFile = join(workDir, 'order.json')
@@ -192,6 +197,7 @@ export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSi
     const command = {
       file: tool.node ?? process.execPath,
       args: ['--enable-source-maps', node.pathOf(program), node.pathOf(orderFile)],
+      starts,
       brings: [program, orderFile, ...brings],
       follows: [messagesFile, ...follows],
       collects,
@@ -214,6 +220,7 @@ async function makeWorkFolder(mark: string | undefined): Promise<string> {
 
 const LOOK_EVERY_MS = 200
 const CHUNK_BYTES = 65_536
+const MOST_LETTERS = 2 ** 20
 
 /** Calls back for every message that a process writes into this file, soon after it was written. */
 export function followMessages(file: string, onMessage: (message: Message) => void): { end: () => void } {
@@ -230,9 +237,12 @@ export function followMessages(file: string, onMessage: (message: Message) => vo
       const lines = (rest + decoder.write(chunk.subarray(0, length))).split('\n')
       // A process that was killed may not have finished its last line.
       rest = lines.pop() ?? ''
-      for (const line of lines) onMessage(readMessage(line))
+      for (const line of lines) take(line)
+      // Of a line without an end, the start is enough to see that it cannot be read.
+      if (rest.length > MOST_LETTERS) rest = rest.slice(0, MOST_LETTERS)
     }
   }
+  const take = (line: string): void => onMessage(readMessage(line))
   const timer = setInterval(look, LOOK_EVERY_MS)
   return {
     end: () => {

@@ -1,5 +1,5 @@
 import { delimiter, dirname, join } from 'node:path'
-import { describeExit } from '../../lines.js'
+import { describeExit, limitLines } from '../../lines.js'
 import {
   type NodeOrder,
   type NodeOutcome,
@@ -251,6 +251,8 @@ function cut(start: string, words: readonly string[]): string {
 }
 
 const KEPT_LINES = 40
+/** Each line is looked through for secrets: a plan that prints without end must not keep the service busy. */
+const MOST_SHOWN = 2000
 const FAILED = 'failed: '
 const END = 'end of run'
 const RULE = /^[=-]{20,}$/
@@ -274,23 +276,30 @@ export class Console {
   readonly failures: string[] = []
   /** As Gatling prints them. */
   readonly assertions: NodeLine[] = []
-  readonly lastLines: string[] = []
+  readonly #lastLines: string[] = []
+  readonly #show: (raw: string) => void
 
-  constructor(private readonly ports: ConsolePorts) {}
+  constructor(private readonly ports: ConsolePorts) {
+    // Before the line is shortened: only a whole secret is found.
+    const show = (raw: string): void => ports.onLine(ports.redact(raw).replace(FILLER, '$1$1$1'))
+    this.#show = limitLines(MOST_SHOWN, show, '… Gatling prints a lot; the rest is not shown')
+  }
+
+  get lastLines(): readonly string[] {
+    return this.#lastLines.map((raw) => this.ports.redact(raw))
+  }
 
   push(raw: string): void {
     const own = `loadgate ${this.ports.mark}: `
-    if (raw.startsWith(`${own}${FAILED}`))
+    if (raw.startsWith(`${own}${FAILED}`) && this.failures.length < KEPT_LINES)
       this.failures.push(this.ports.redact(raw.slice(own.length + FAILED.length)))
     this.isEnded ||= raw === `${own}${END}`
     if (raw.startsWith(own)) return
     if (raw.trim() === '' || RULE.test(raw)) return
-    // Before the line is shortened: only a whole secret is found.
-    const line = this.ports.redact(raw)
-    const assertion = readAssertion(line)
+    const assertion = readAssertion(raw) && readAssertion(this.ports.redact(raw))
     if (assertion !== undefined && this.assertions.length < MOST_ASSERTIONS) this.assertions.push(assertion)
-    this.lastLines.push(line)
-    if (this.lastLines.length > KEPT_LINES) this.lastLines.shift()
-    this.ports.onLine(line.replace(FILLER, '$1$1$1'))
+    this.#lastLines.push(raw)
+    if (this.#lastLines.length > KEPT_LINES) this.#lastLines.shift()
+    this.#show(raw)
   }
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { access, stat } from 'node:fs/promises'
 import { ToolError } from '../../errors.js'
 import { messageOf } from '../../../contract/text.js'
+import { keepLines } from '../../lines.js'
 import { toolEnvironment } from '../tool-environment.js'
 import type { Processes } from '../../nodes/machine/processes.js'
 
@@ -23,8 +24,9 @@ export async function runToEnd(
   ports: Pick<InstallPorts, 'env' | 'processes' | 'signal'>
 ): Promise<{ code: number | null; lines: string[] }> {
   const lines: string[] = []
+  const keep = keepLines(lines)
   const onLine = (line: string): void => {
-    lines.push(line)
+    keep(line)
     command.onLine?.(line)
   }
   const { file, args, cwd = process.cwd(), env = toolEnvironment(ports.env) } = command

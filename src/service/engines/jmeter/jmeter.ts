@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, posix } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
-import { describeExit } from '../../lines.js'
+import { describeExit, limitLines } from '../../lines.js'
 import { findOnce, hasSamples, joinVersions } from '../engine.js'
 import { hostAgent, SIGN } from '../host-agent.js'
 import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
@@ -63,6 +63,8 @@ const SUMMARY = /^.{1,200} [+=] +\d+ in \d\d:\d\d:\d\d = +[\d.,]+\/s Avg: /
 /** What JMeter prints once it reads the plan. */
 const STARTED = /^(?:Creating summariser|Created the tree) /
 const KEPT_LINES = 80
+/** Each line is looked through for secrets: a plan that prints without end must not keep the service busy. */
+const SHOWN_LINES = 2000
 const MAX_WORDS = 4000
 const SHOWN_NOTES = 3
 /** Printed by JMeter's logging if the disk is full, when the log itself cannot say so. */
@@ -170,6 +172,12 @@ async function runProcess(
   { secrets, given }: { readonly secrets: readonly string[]; readonly given: GivenFiles }
 ) {
   const words: string[] = []
+  // A plan may print the secrets it received.
+  const show = limitLines(
+    SHOWN_LINES,
+    (line) => ports.log(`${order.nodeName}: ${redactLog(line, secrets)}`),
+    '… JMeter prints a lot; the rest is not shown'
+  )
   const said = { isDiskFull: false, isEnded: false }
   const { node } = order
   const folder = dirname(order.planFile)
@@ -184,6 +192,7 @@ async function runProcess(
         ...args,
         ...jmeterArguments(order, given, parameters.args)
       ],
+      starts: [jmeter.origin],
       brings: [folder, ...agent.brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
@@ -197,17 +206,15 @@ async function runProcess(
         if (NOISE.test(line) || SUMMARY.test(line)) return
         said.isDiskFull ||= DISK_FULL.test(line)
         said.isEnded ||= END_OF_RUN.test(line)
-        // A plan may print the secrets it received.
-        const shown = redactLog(line, secrets)
-        ports.log(`${order.nodeName}: ${shown}`)
-        words.push(shown)
+        show(line)
+        words.push(line)
         if (words.length > KEPT_LINES) words.shift()
       }
     },
     signal
   )
   const exit = await running.finally(parameters.remove)
-  return { exit, words, ...said }
+  return { exit, words: words.map((line) => redactLog(line, secrets)), ...said }
 }
 
 /** A script can end JMeter at any time with any exit code. A plan that did not start has no end marker either. */

@@ -43,6 +43,7 @@ export async function runOnNode(
     {
       file: tool.node,
       args: [node.pathOf(program)],
+      starts: [tool.k6],
       brings: [folder, program],
       follows: [order.samplesFile],
       collects: [order.logFile],

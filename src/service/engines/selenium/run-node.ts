@@ -59,6 +59,7 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
     {
       file: plan.node,
       args: [node.pathOf(hub)],
+      starts: [plan.java, plan.browser.program.file, plan.browser.driver.file],
       brings: [folder, hub, classesDir, ...classPath, ...hostAgent(order).brings],
       follows: [order.samplesFile],
       collects: [order.logFile],

@@ -1,7 +1,7 @@
 import { on } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { text } from 'node:stream/consumers'
 import WebSocket from 'ws'
+import { readUpTo } from '../../../contract/files.js'
 import { attempt } from '../../errors.js'
 import { ClusterError, type ExecStreams, refusal, SILENCE_MS, type Status, unreachable } from './cluster.js'
 import type { Access, Credentials } from './credentials.js'
@@ -18,6 +18,7 @@ const CLOSE = 255
 const CHUNK_BYTES = 64 * 1024
 /** How many messages may wait for their receiver before nothing is read any more. */
 const MOST_WAITING = 4
+const MOST_REFUSAL_BYTES = 64 * 1024
 const LARGEST_FRAME_BYTES = 32 * 1024 * 1024
 /** Until it is open, and how long it may be silent before it closes. */
 const LIMITS = { openMs: SILENCE_MS, closeMs: 10_000 }
@@ -104,7 +105,10 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
   })
   socket.on('unexpected-response', (_: ClientRequest, response: IncomingMessage) => {
     const refuse = (body: string): void => failed.abort(new UpgradeRefused(response.statusCode ?? 0, body))
-    text(response).then(refuse, () => refuse(''))
+    readUpTo(response, MOST_REFUSAL_BYTES).then(
+      ({ bytes }) => refuse(bytes.toString('utf8')),
+      () => refuse('')
+    )
   })
   // Once the status is here, it does not matter how the connection ends.
   socket.on('error', (error) => failed.abort(status === undefined ? unreachable(server, error) : OVER))

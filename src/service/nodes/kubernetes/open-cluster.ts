@@ -70,6 +70,9 @@ function choose(config: KubeConfig, choice: ClusterChoice, source: string) {
   }
 }
 
+/** A list of several thousand pods has less. */
+const MOST_REPLY_BYTES = 128 * 1024 ** 2
+
 interface RequestParts {
   readonly server: string
   readonly credentials: Credentials
@@ -121,9 +124,12 @@ function send({ server, method, path, body, signal }: RequestParts, { agent, hea
     request.on('error', fail)
     request.on('response', (response) => {
       const chunks: Buffer[] = []
+      let room = MOST_REPLY_BYTES
       response.on('data', (chunk: Buffer) => {
         silence.refresh()
-        chunks.push(chunk)
+        room -= chunk.length
+        if (room >= 0) chunks.push(chunk)
+        else response.destroy(new Error(`a reply of more than ${MOST_REPLY_BYTES / 1024 ** 2} MB`))
       })
       response.on('error', fail)
       response.on('end', () => {

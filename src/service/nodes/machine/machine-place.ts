@@ -1,5 +1,14 @@
 import { availableParallelism } from 'node:os'
-import type { LoadNode, NodeFacts, NodePlace, NodeSet, ToolSearch } from '../load-node.js'
+import {
+  type LoadNode,
+  type NodeExit,
+  type NodeFacts,
+  type NodePlace,
+  type NodeSet,
+  type ToolSearch,
+  withRun
+} from '../load-node.js'
+import type { Isolation } from './isolation.js'
 import type { Processes } from './processes.js'
 
 interface MachineParts {
@@ -8,11 +17,20 @@ interface MachineParts {
 }
 
 /** This machine: a node is a process on it. */
-export function createMachinePlace(parts: MachineParts): NodePlace {
+export function createMachinePlace(
+  parts: MachineParts & { readonly isolation?: Isolation | undefined }
+): NodePlace {
   return {
     name: 'this machine',
     outlivesService: false,
-    open: ({ quantity }) => Promise.resolve(openSet(quantity, parts))
+    open: ({ quantity, runId }) => {
+      const { isolation, ...rest } = parts
+      const create = (): LoadNode => {
+        const node = createMachineNode(rest)
+        return isolation === undefined ? node : isolate(node, isolation.nodeOf(runId))
+      }
+      return Promise.resolve(openSet(Array.from({ length: quantity }, create)))
+    }
   }
 }
 
@@ -27,13 +45,21 @@ export function createMachineNode({ processes, env }: MachineParts): LoadNode {
   }
 }
 
-function openSet(quantity: number, parts: MachineParts): NodeSet {
+/** The same node, whose commands have a home, temporary files and, if the service is root, a user of their own. */
+function isolate(node: LoadNode, { prepare }: ReturnType<Isolation['nodeOf']>): LoadNode {
+  return withRun(node, async (command, signal): Promise<NodeExit> => {
+    const isolated = prepare(command)
+    return node.run({ ...command, ...isolated.command }, signal).finally(isolated.end)
+  })
+}
+
+function openSet(nodes: readonly LoadNode[]): NodeSet {
   const facts: NodeFacts = {
     ...{ place: 'this machine', startedMs: null, cpuLimit: availableParallelism() },
     ...{ restarts: null, throttled: null, clockOffsetMs: 0 }
   }
   return {
-    nodes: Array.from({ length: quantity }, () => createMachineNode(parts)),
+    nodes,
     factsOf: () => facts,
     doubts: () => [],
     close: () => Promise.resolve()

@@ -8,50 +8,68 @@ import {
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Socket } from 'node:net'
 import type { ProcessGroup } from '../../../contract/records.js'
 import type { NodeCommand, NodeExit } from '../load-node.js'
 import { attempt } from '../../errors.js'
 import { splitLines } from '../../lines.js'
 import { type ProcStat, readAllProcStats, readProcStat } from '../../proc-stat.js'
+import { createMarker, endBelongings, MARKER_VARIABLE } from './leftovers.js'
+import { startWatchdog } from './watchdog.js'
 
 export type { ProcessGroup }
 
-export type ToolCommand = Pick<
+export interface ToolCommand extends Pick<
   NodeCommand,
   'file' | 'args' | 'cwd' | 'env' | 'onLine' | 'tempDir' | 'onStart' | 'whenReady'
->
+> {
+  /** Another user, and nobody else's at the same time; by default the one of this process. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined
+}
 
 const TERM_GRACE_MS = 3000
 const KILL_GRACE_MS = 2000
 const LAST_WORDS_MS = 1000
 const LOOK_EVERY_MS = 25
 
-/** Starts tools in their own process groups and tracks those still running. */
+interface ProcessEvents {
+  /** Before the tool does anything. */
+  readonly onStart: (group: ProcessGroup) => void
+  /** Nothing of it is left. */
+  readonly onEnd: (pid: number) => void
+  /** Called with a sentence if something of it could not be ended. */
+  readonly onLeft?: (words: string) => void
+}
+
+/** Starts tools in their own process groups, with a marker in their environment, and tracks those still running. */
 export class Processes {
   private readonly running = new Map<number, Promise<NodeExit>>()
 
   constructor(
-    private readonly tell: { onStart: (group: ProcessGroup) => void; onEnd: (pid: number) => void }
+    private readonly tell: ProcessEvents,
+    private readonly limits: { readonly giveUpAfterMs?: number } = {}
   ) {}
 
-  /** Runs a command without a shell; on abort its whole group is ended, including grandchildren. */
+  /** Runs a command without a shell. At its end, or on abort, everything that it has started is ended, wherever it went. */
   async run(command: ToolCommand, signal: AbortSignal): Promise<NodeExit> {
     await command.whenReady?.()
     signal.throwIfAborted()
     const watchdog = startWatchdog(command.tempDir)
     try {
-      const child = startTool(command)
+      const marker = createMarker()
+      const child = startTool({ ...command, env: { ...command.env, [MARKER_VARIABLE]: marker } })
       for (const stream of [child.stdout, child.stderr]) splitLines(stream, command.onLine)
       const go = child.stdio[3] as Writable
       // It has exited already.
       go.on('error', () => undefined)
       const exit = awaitEvent(child, 'exit')
       if (child.pid === undefined) return await exit
-      watchdog.watch(child.pid)
-      command.onStart?.(child.pid)
-      const done = this.follow(child, child.pid, { exit, signal })
-      this.running.set(child.pid, done)
+      const { pid } = child
+      const uid = command.user && { uid: command.user.uid }
+      const group = { pid, startTime: readStartTime(pid) ?? '', marker, ...uid }
+      watchdog.watch(group)
+      command.onStart?.(pid)
+      const done = this.follow(child, group, { exit, signal })
+      this.running.set(pid, done)
       go.end('go\n')
       return await done
     } finally {
@@ -66,37 +84,55 @@ export class Processes {
 
   private async follow(
     child: ChildProcess,
-    pid: number,
+    group: ProcessGroup,
     ending: { exit: Promise<NodeExit>; signal: AbortSignal }
   ): Promise<NodeExit> {
+    const { pid } = group
     const end = (): void => void endGroup(pid)
     ending.signal.addEventListener('abort', end, { once: true })
     const close = awaitEvent(child, 'close')
     try {
-      this.tell.onStart({ pid, startTime: readStartTime(pid) ?? '' })
+      this.tell.onStart(group)
       return await ending.exit
     } finally {
       // The tool has exited; anything left in its group must not keep running.
       await endGroup(pid)
-      // Wait for the last output in the pipes, but not forever: a descendant that left the group may hold them open.
+      const { left } = await endBelongings(group, this.limits.giveUpAfterMs)
+      // Wait for the last output in the pipes, but not forever: a descendant that could not be found may hold them open.
       await Promise.race([close, sleep(LAST_WORDS_MS, undefined, { ref: false })])
       child.stdout?.destroy()
       child.stderr?.destroy()
       ending.signal.removeEventListener('abort', end)
       this.running.delete(pid)
-      this.tell.onEnd(pid)
+      // What is left stays on record for the next start.
+      if (left === 0) this.tell.onEnd(pid)
+      else this.tell.onLeft?.(describeLeft(child.spawnargs[4] ?? '', group, left))
     }
   }
 }
 
-/** Becomes the tool, with the same pid, when told to: if this process is killed before anybody watches, the pipe ends: no tool starts. */
-const WAIT_FOR_GO = 'read -r go <&3 || exit 1; exec 3<&-; unset go PWD OLDPWD SHLVL; exec "$@"'
+function describeLeft(file: string, { pid }: ProcessGroup, left: number): string {
+  return `${left} processes that ${file} (process group ${pid}) has started could not be ended: they start new ones faster than they are killed. The next start tries again; restart the machine if that does not help`
+}
 
-function startTool({ file, args, cwd, env }: ToolCommand): ChildProcessByStdio<null, Readable, Readable> {
+/** A file of a tool cannot grow beyond this, in blocks of 512 bytes: 64 GiB. A file with holes would be read for days. */
+const MOST_BLOCKS = 64 * 2 ** 21
+
+/** Becomes the tool, with the same pid, when told to: if this process is killed before anybody watches, the pipe ends: no tool starts. */
+const WAIT_FOR_GO = `read -r go <&3 || exit 1; exec 3<&-; ulimit -f ${MOST_BLOCKS} 2>/dev/null; unset go PWD OLDPWD SHLVL; exec "$@"`
+
+function startTool({
+  file,
+  args,
+  cwd,
+  env,
+  user
+}: ToolCommand): ChildProcessByStdio<null, Readable, Readable> {
   requireExecutable(file)
   return spawn('/bin/sh', ['-c', WAIT_FOR_GO, 'sh', file, ...args], {
     cwd,
     env,
+    ...user,
     detached: true,
     shell: false,
     // Piped, never inherited: a tool's output is untrusted, and the runner reads commands from ours.
@@ -132,11 +168,13 @@ async function endGroup(pid: number): Promise<void> {
   await isGoneWithin(pid, KILL_GRACE_MS)
 }
 
-/** Ends a group left behind by an earlier process, once it is certain to be the same. Returns whether it was. */
+/** Ends a group left behind by an earlier process, once it is certain to be the same, and what has left it. Returns whether there was anything. */
 export async function endLeftoverGroup(group: ProcessGroup): Promise<boolean> {
-  if (!isSameGroup(group)) return false
-  await endGroup(group.pid)
-  return true
+  const isSame = isSameGroup(group)
+  if (isSame) await endGroup(group.pid)
+  const { found, left } = await endBelongings(group)
+  if (left > 0) throw new Error(`${left} of its processes could not be ended`)
+  return isSame || found > 0
 }
 
 /** True if the process with this id is the one started at that time. */
@@ -191,68 +229,4 @@ export function readStartTime(pid: number): string | undefined {
   const args = ['-o', 'lstart=', '-p', String(pid)]
   const started = attempt(() => execFileSync('ps', args, { encoding: 'utf8', env, stdio }).trim())
   return started === '' ? undefined : started
-}
-
-/**
- * Ends a tool's process group, and removes its temporary files (the argument), if this process dies without doing so itself. It reads
- * from a pipe held open by this process: first the group's id, then a word that dismisses it. If the pipe ends without that word: TERM to
- * the group, 3 s, KILL. A leader that has exited is fine; one with another start time is not: then the id belongs to someone else.
- */
-const SCRIPT = `
-trap '' HUP INT QUIT TERM PIPE
-readStart() {
-  if [ -r "/proc/$group/stat" ]; then
-    stat=$(cat "/proc/$group/stat" 2>/dev/null)
-    set -- \${stat##*) }
-    echo "\${20}"
-  else
-    ps -o lstart= -p "$group" 2>/dev/null
-  fi
-}
-send() {
-  now=$(readStart)
-  if [ -n "$now" ] && [ "$now" != "$start" ]; then return 1; fi
-  kill -s "$1" -- "-$group" 2>/dev/null
-}
-finish() {
-  for look in 1 2 3 4 5; do
-    [ -n "$folder" ] && [ -e "$folder" ] || exit 0
-    rm -rf -- "$folder" 2>/dev/null || sleep 0.2 || sleep 1
-  done
-  exit 0
-}
-folder=$1
-read -r group || finish
-case $group in *[!0-9]* | '') exit 0 ;; esac
-start=$(readStart)
-read -r word && exit 0
-send TERM || finish
-for look in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-  sleep 0.2 || sleep 1
-  send 0 || finish
-done
-send KILL
-finish
-`
-
-/** Started before the tool, so that there is no gap; in its own session, which no terminal signal reaches. */
-export function startWatchdog(tempDir = '') {
-  const child = spawn('/bin/sh', ['-c', SCRIPT, 'watchdog', tempDir], {
-    cwd: '/',
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore']
-  })
-  // Without it the tool still runs, and is still registered for the next command to find.
-  child.on('error', () => undefined)
-  child.stdin.on('error', () => undefined)
-  // It must not keep this process alive: it waits for this process to end.
-  child.unref()
-  const pipe = child.stdin as Socket
-  pipe.unref()
-  return {
-    watch: (groupId: number) => pipe.write(`${groupId}\n`),
-    /** The group has ended. */
-    dismiss: () => pipe.end('done\n')
-  }
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { joinsOfExtreme, joinsOfRange, type Joins, type Limit, type NodeLine } from '../../node-lines.js'
+import { readRegularSync } from '../../regular-file.js'
 import type { TestOptions } from './options.js'
 
 /** What k6's summary says about a metric: its figures, and whether the thresholds on it hold. */
@@ -34,9 +34,12 @@ export function readSummary(file: string, options: TestOptions): Summary | undef
   return { requests: numberOf(metrics.http_reqs?.count) ?? 0, lines }
 }
 
+/** More than the figures of many thousand metrics. */
+const MOST_BYTES = 64 * 2 ** 20
+
 function readMetrics(file: string): Readonly<Record<string, Metric>> | undefined {
   try {
-    const { metrics } = JSON.parse(readFileSync(file, 'utf8')) as { metrics?: Record<string, Metric> }
+    const { metrics } = JSON.parse(readRegularSync(file, MOST_BYTES)) as { metrics?: Record<string, Metric> }
     return typeof metrics === 'object' ? metrics : undefined
   } catch {
     return undefined

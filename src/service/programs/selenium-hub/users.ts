@@ -1,10 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { STEPS_HEADER } from '../../../contract/sample-row.js'
+import { attempt } from '../../errors.js'
 import { describeExit, splitLines } from '../../lines.js'
+import { readRegularSync } from '../../regular-file.js'
 import { type StandIns, writeStandIns } from './driver-stand-in.js'
 import { startDriver } from './driver.js'
 import { type Hub, startHub } from './hub.js'
@@ -18,6 +20,7 @@ interface NodePorts {
   readonly tell: (line: string) => void
 }
 
+const MOST_THROWN_BYTES = 64 * 1024
 /** How many users a line lists. */
 const MAX_LISTED = 100
 
@@ -204,7 +207,7 @@ class User {
       if (watch.isStopped()) return { sessions, stopped: { user: this.user, silentMs: this.#silentMs() } }
       if (code === 0 || signal.aborted) return { sessions }
       const said = lastLines.length === 0 ? '' : `:\n${lastLines.join('\n')}`
-      const thrown = existsSync(this.#thrownFile) ? readFileSync(this.#thrownFile, 'utf8').trim() : ''
+      const thrown = this.#readThrown()
       return this.#failed(
         thrown || `its process ended with ${describeExit({ code, signal: killedBy })}${said}`
       )
@@ -213,6 +216,11 @@ class User {
       rmSync(this.#thrownFile, { force: true })
       removeFolder(this.#temp)
     }
+  }
+
+  /** The plan may have put anything there. */
+  #readThrown(): string {
+    return attempt(() => readRegularSync(this.#thrownFile, MOST_THROWN_BYTES).trim()) ?? ''
   }
 
   #failed(words: string): UserEnd {

@@ -82,6 +82,8 @@ echo copied
 
 const READ_BYTES = 256 * 1024
 const SENT_BYTES_PER_MS = 200
+/** The script says a word or two; what it is made of may say more. */
+const MOST_WORDS = 2000
 
 export interface CopyRequest {
   readonly turn: string
@@ -134,9 +136,10 @@ async function copyOnce(
 ): Promise<boolean> {
   let words = ''
   let reply = ''
-  const onStdout = (bytes: Uint8Array): void => void (reply += Buffer.from(bytes).toString('latin1'))
+  const onStdout = (bytes: Uint8Array): void =>
+    void (reply = (reply + Buffer.from(bytes).toString('latin1')).slice(-MOST_WORDS))
   const onStderr = (bytes: Uint8Array): void =>
-    void (words = (words + Buffer.from(bytes).toString('utf8')).slice(0, 2000))
+    void (words = (words + Buffer.from(bytes).toString('utf8')).slice(0, MOST_WORDS))
   const { code } = await contact.exec(COPY, args, { stdin, onStdout, onStderr }, limits)
   if (code === 0 && reply.includes('copied')) return true
   const { pod } = contact.parts

@@ -21,12 +21,13 @@ import { type PodFigures, readFigures, readTurnState, type TurnState } from './p
  */
 const FOLLOW = `${READ_FIGURES}${NAP}
 turn=$1 file=$2 first=$3 every=
+is_odd() { [ -L "$file" ] || { [ -e "$file" ] && [ ! -f "$file" ]; }; }
 tail -s 0.25 -c +1 </dev/null 2>/dev/null && every='-s 0.25'
 (
   while :; do
     last=
     [ -e "$turn/ended" ] && last=1
-    [ -e "$file" ] && exec tail $every -c "+$first" -f <"$file"
+    is_odd || { [ -e "$file" ] && exec tail $every -c "+$first" -f <"$file"; }
     [ -n "$last" ] && exit
     nap 0.2
   done
@@ -40,7 +41,7 @@ tail=$!
     [ -e "$turn/started" ] && read -r started <"$turn/started"
     if [ -e "$turn/ended" ]; then
       read -r ended <"$turn/ended"
-      [ -e "$file" ] && size=$(wc -c <"$file")
+      if is_odd; then size=odd; elif [ -e "$file" ]; then size=$(wc -c <"$file"); fi
     fi
     now="$started;$ended;$size"
     if [ "$now" != "$before" ] || [ "$quiet" -ge 10 ]; then
@@ -56,6 +57,11 @@ beat=$!
 cat >/dev/null
 kill $tail $beat
 `
+
+/** What the script says instead of the size of a link, a pipe, a folder or a device. */
+const ODD = 'odd'
+/** A tool cannot write a larger file, see the script of a turn; a plan that may change its limits can. */
+const MOST_BYTES = 64 * 1024 ** 3
 
 export interface Sink {
   readonly size: number
@@ -105,7 +111,7 @@ async function followOnce(
 ): Promise<boolean> {
   const { clock, timings, pod } = contact.parts
   const over = new AbortController()
-  let cut: ClusterError | undefined
+  let cut: Error | undefined
   let heardMs = 0
   let bytesMs = 0
   let words = ''
@@ -115,10 +121,22 @@ async function followOnce(
   let cancelLook = (): void => undefined
   const isComplete = (): boolean => finalSize !== undefined && copy.size >= finalSize
 
+  const fail = (error: Error): void => {
+    cut ??= error
+    over.abort()
+  }
   const take = (bytes: Uint8Array): Promise<void> | undefined => {
     if (over.signal.aborted) return undefined
     heardMs = bytesMs = clock.now()
     alive()
+    if (copy.size + bytes.length > MOST_BYTES) {
+      fail(
+        new NodeError(
+          `In the pod ${pod}, ${file} has more than ${MOST_BYTES / 1024 ** 3} GiB, which is more than is copied.`
+        )
+      )
+      return undefined
+    }
     const written = copy.add(bytes)
     if (isComplete()) over.abort()
     return written
@@ -131,6 +149,14 @@ async function followOnce(
     }
     heardMs = clock.now()
     alive()
+    if (size === ODD) {
+      fail(
+        new NodeError(
+          `In the pod ${pod}, ${file} is not a regular file: the plan replaced it, so it was not read.`
+        )
+      )
+      return
+    }
     exists = size !== '-'
     const state = readTurnState(started, ended)
     if (state.ended !== undefined) finalSize = exists ? Number(size) : 0
@@ -142,8 +168,7 @@ async function followOnce(
     if (copy.isBusy) heardMs = bytesMs = clock.now()
     if (clock.now() - (finalSize === undefined ? heardMs : bytesMs) >= timings.silenceMs) {
       const silentSec = Math.round(timings.silenceMs / 1000)
-      cut = new ClusterError(`The stream from the pod ${pod} was silent for ${silentSec} s.`)
-      over.abort()
+      fail(new ClusterError(`The stream from the pod ${pod} was silent for ${silentSec} s.`))
     }
     cancelLook = clock.after(timings.silenceMs / 5, lookForSilence)
   }

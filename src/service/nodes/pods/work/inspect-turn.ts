@@ -65,7 +65,7 @@ export async function stopTool(
 
 /** The size of a file, and the SHA-256 of its first bytes or of all of them. */
 const DIGEST = `
-[ -e "$1" ] || { echo '- -'; exit; }
+{ [ -f "$1" ] && [ ! -L "$1" ]; } || { echo '- -'; exit; }
 size=$(wc -c <"$1")
 if [ -n "$2" ]; then hash=$(head -c "$2" "$1" | sha256sum); else hash=$(sha256sum <"$1"); fi
 echo $size $hash

@@ -102,11 +102,19 @@ export class PodContact {
       options.signal,
       async (signal) => {
         const said = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] }
-        const streams: ExecStreams = {
-          onStdout: (bytes) => void said.stdout.push(bytes),
-          onStderr: (bytes) => void said.stderr.push(bytes)
+        const flood = new AbortController()
+        let room = MOST_SAID_BYTES
+        const keep = (chunks: Uint8Array[], bytes: Uint8Array): void => {
+          room -= bytes.length
+          if (room >= 0) chunks.push(bytes)
+          else flood.abort(floodOf(this.parts.pod))
         }
-        const { code } = await this.exec(script, args, streams, { signal, limitMs })
+        const streams: ExecStreams = {
+          onStdout: (bytes) => keep(said.stdout, bytes),
+          onStderr: (bytes) => keep(said.stderr, bytes)
+        }
+        const either = AbortSignal.any([signal, flood.signal])
+        const { code } = await this.exec(script, args, streams, { signal: either, limitMs })
         // A command that is killed looks like this when its pod is deleted.
         if (code === KILLED) await this.#throwWhyLost()
         const text = (chunks: Uint8Array[]): string => Buffer.concat(chunks).toString('utf8')
@@ -153,6 +161,15 @@ export class PodContact {
     const why = await this.parts.whyLost().catch(() => undefined)
     if (why !== undefined) throw why
   }
+}
+
+/** A list of thousands of files has less. */
+const MOST_SAID_BYTES = 8 * 1024 ** 2
+
+function floodOf(pod: string): NodeError {
+  return new NodeError(
+    `A command in the pod ${pod} printed more than ${MOST_SAID_BYTES / 1024 ** 2} MB where a few lines were expected; check the programs of its image.`
+  )
 }
 
 function refused(pod: string, thrown: ClusterError): RefusedError {

@@ -147,5 +147,6 @@ export function exportLines(env: NodeJS.ProcessEnv): string {
 /** The script of a turn, which becomes the tool. */
 export function commandScript({ file, args, cwd, env }: NodeCommand): string {
   const words = [file, ...args].map(quote).join(' ')
-  return `${exportLines(env)}cd ${quote(cwd)} || exit 126\nexec ${words}\n`
+  // In blocks of 512 bytes, 64 GiB: a file with a hole of any size would be copied with all of it.
+  return `${exportLines(env)}cd ${quote(cwd)} || exit 126\nulimit -f 134217728 2>/dev/null\nexec ${words}\n`
 }

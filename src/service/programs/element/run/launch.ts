@@ -19,8 +19,9 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
 ]
 
+/** `LOADGATE_NODE` marks every process of the node. */
 const BROWSER_VARIABLES =
-  /^(?:PATH|USER|LOGNAME|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|SSL_CERT_(?:FILE|DIR)|(?:https?|no)_proxy|(?:HTTPS?|NO)_PROXY)$/
+  /^(?:PATH|USER|LOGNAME|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|SSL_CERT_(?:FILE|DIR)|(?:https?|no)_proxy|(?:HTTPS?|NO)_PROXY|LOADGATE_NODE)$/
 
 export function loadLibrary(modules: string): Library {
   keepInGroup()
