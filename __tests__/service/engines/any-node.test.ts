@@ -109,11 +109,10 @@ function runGatling(): Promise<NodeOutcome> {
 
 function runSeleniumPlan(): Promise<NodeOutcome> {
   const program = { file: '/opt/browser', name: 'Browser 1.0', major: 1 }
-  const classesDir = dirname(file('classes/Plan.class'))
   const compiled = {
     version: '4.0',
     classPath: [file('selenium.jar')],
-    classesDir,
+    planJar: file('build/out/plan.jar'),
     choice: ['main', 'Plan'] as const
   }
   const plan = {
