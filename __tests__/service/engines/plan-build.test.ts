@@ -86,10 +86,9 @@ test('it sees a copy of the files in a folder of its own, and no variable but th
   const [words = []] = built.lines
   expect(words[0]).toBe(join(folder, 'files'))
   const temp = join(folder, 'temp')
-  expect(words.slice(1).filter((line) => !/^(?:PATH|LC_ALL|PWD|_|OLDPWD|SHLVL|LOADGATE_\w+)=/.test(line))).toEqual([
-    `HOME=${temp}`,
-    `TMPDIR=${temp}`
-  ])
+  expect(
+    words.slice(1).filter((line) => !/^(?:PATH|LC_ALL|PWD|_|OLDPWD|SHLVL|LOADGATE_\w+)=/.test(line))
+  ).toEqual([`HOME=${temp}`, `TMPDIR=${temp}`])
   // Nothing but what it made stays.
   expect(readdirSync(folder)).toEqual(['out'])
 })

@@ -141,7 +141,8 @@ function scriptOf({ node }: BuildPlace, { commands, folders }: Build): string {
   const made = folders
     .map((path) => quote(node.pathOf(path)))
     .map((folder) => `[ -d ${folder} ] || mkdir -p ${folder} || exit 1\n`)
-  return `${made.join('')}${steps.join(`echo '${NEXT}'\n`)}`
+  // One stream, so that lines stay in their order.
+  return `exec 2>&1\n${made.join('')}${steps.join(`echo '${NEXT}'\n`)}`
 }
 
 function collectLines(): { takeLine: (line: string) => void; lines: string[][] } {

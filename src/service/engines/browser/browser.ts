@@ -111,7 +111,9 @@ async function compileScript(
         collects: [outFile],
         cwd: filesDir,
         ...{ node: tool.node, tempDir: tempDirOf(tool) },
-        onLine: (line) => void (lines.length < SHOWN_LINES && lines.push(line)),
+        onLine: (line) => {
+          if (lines.length < SHOWN_LINES) lines.push(line)
+        },
         onMessage: (message) => {
           if (message.kind === 'problem') problems.push(message.text)
         }
