@@ -3,7 +3,7 @@ import { findBrowserInImage } from '../../../../src/service/engines/browser/brow
 import { findGatlingInImage } from '../../../../src/service/engines/gatling/gatling.js'
 import { readVariables } from '../../../../src/service/engines/image/image-program.js'
 import { findJMeterInImage } from '../../../../src/service/engines/jmeter/jmeter.js'
-import { searchJavac } from '../../../../src/service/engines/install/javac.js'
+import { searchJavac } from '../../../../src/service/engines/javac.js'
 import type { InstallPorts } from '../../../../src/service/engines/install/run-to-end.js'
 import { findSeleniumInImage } from '../../../../src/service/engines/selenium/selenium.js'
 import { createFolders } from '../../support.js'

@@ -3,7 +3,7 @@ import { type Engine, type PlanRequest, findOnce, joinVersions } from '../engine
 import { readEnvironmentFile } from '../environment-file.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { requireJdk } from '../install/java.js'
-import { searchJavac } from '../install/javac.js'
+import { searchJavac } from '../javac.js'
 import { buildForTools } from '../plan-build.js'
 import type { BrowserKind } from '../../programs/selenium-hub/order.js'
 import { ToolError } from '../../errors.js'

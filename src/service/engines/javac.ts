@@ -1,9 +1,9 @@
-import { ToolError } from '../../errors.js'
-import type { ImageShell, ToolSearch } from '../../nodes/load-node.js'
-import { findOnce } from '../engine.js'
-import { requireImageJava, runInImage } from '../image/image-program.js'
-import { requireJdk } from './java.js'
-import type { InstallPorts } from './run-to-end.js'
+import { ToolError } from '../errors.js'
+import type { ImageShell, ToolSearch } from '../nodes/load-node.js'
+import { findOnce } from './engine.js'
+import { requireImageJava, runInImage } from './image/image-program.js'
+import { requireJdk } from './install/java.js'
+import type { InstallPorts } from './install/run-to-end.js'
 
 /** How to start the compiler of Java: the words before its options. */
 export interface Javac {
