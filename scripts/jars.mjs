@@ -31,7 +31,7 @@ const PARTS = [
   },
   {
     part: 'gatling',
-    sources: ['gatling/src', 'rows/src'],
+    sources: ['gatling/src', 'plan/src', 'rows/src'],
     resources: ['gatling/resources'],
     classpath: ['gatling/gatling-jars'],
     // The oldest Java that Gatling runs on.
@@ -39,7 +39,7 @@ const PARTS = [
   },
   {
     part: 'selenium',
-    sources: ['rows/src', 'selenium/src'],
+    sources: ['plan/src', 'rows/src', 'selenium/src'],
     resources: ['selenium/resources'],
     // What compiles with the older one runs with both.
     classpath: ['selenium/selenium-3-jars'],

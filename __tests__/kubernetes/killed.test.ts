@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Command } from '../e2e/cli-command.js'
-import { describeWithCluster, PodStage } from '../support/kubernetes/stage.js'
+import { describeWithCluster, PodStage, TOOLS_IMAGE } from '../support/kubernetes/stage.js'
 import { ArtifactService } from '../support/step/artifact-service.js'
 import { Step } from '../support/step/step.js'
+import { javaPlan } from '../tools/gatling-plans.js'
 
 const TOKEN = 'a-token-for-this-test'
 const JOB_TOKEN = 'a-job-token-for-this-test'
@@ -101,11 +102,21 @@ const POD = {
   spec: { restartPolicy: 'Never', containers: [{ name: 'node', image: 'localhost/loadgate/pause:1' }] }
 }
 
+/** Compiled in a pod, which is at work when the next service comes. */
+const GATLING_PLAN = javaPlan(
+  'during(Duration.ofSeconds(20)).on(pause(Duration.ofMillis(200)), http("home").get("/"))'
+)
+
 describeWithCluster('after a SIGKILL of loadgate serve', () => {
-  test('the next one goes on with the run, and every sample arrives', async () => {
+  test.each([
+    { tool: 'jmeter', files: 'plan.jmx\nusers.csv', duration: ['--duration', '20s'], keys: {} },
+    { tool: 'gatling', files: 'Plan.java', duration: [], keys: { image: TOOLS_IMAGE } }
+  ])('$tool: the next one goes on with the run, and every sample arrives', async (given) => {
+    const { tool, files, duration, keys } = given
+    writeFileSync(join(stage.folder, 'Plan.java'), GATLING_PLAN)
     const port = await freePort()
     const serve = async (): Promise<Command> => {
-      const args = ['serve', '--port', String(port), '--data', 'data', '--regions', stage.regions()]
+      const args = ['serve', '--port', String(port), '--data', 'data', '--regions', stage.regions(keys)]
       const command = stage.command(args, { LOADGATE_TOKEN: TOKEN })
       await command.shows(/^Address: /m)
       return command
@@ -113,10 +124,13 @@ describeWithCluster('after a SIGKILL of loadgate serve', () => {
     const first = await serve()
     const gate = stage.command(
       [
-        ...['run', '--base-url', `http://127.0.0.1:${port}`, '--files', 'plan.jmx\nusers.csv'],
+        ...['run', '--base-url', `http://127.0.0.1:${port}`, '--tool', tool, '--files', files],
         ...['--grids', stage.grids({ region: 'here', instance_quantity: 2 }), '--output', 'out'],
-        ...['--duration', '20s', '--threads', '4', '--override-parameters', stage.parameters],
-        ...['--thresholds', 'error_rate < 1%']
+        ...[...duration, '--threads', '4', '--thresholds', 'error_rate < 1%'],
+        ...[
+          '--override-parameters',
+          tool === 'jmeter' ? stage.parameters : stage.parameters.replaceAll('-J', '-D')
+        ]
       ],
       { LOADGATE_TOKEN: TOKEN }
     )

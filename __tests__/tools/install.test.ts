@@ -167,7 +167,7 @@ test(
     ) as { name: string }
     expect(name).toBe('playwright-core')
     const script = `
-      const { transform } = await import(${JSON.stringify(pathToFileURL(join(folder, 'node_modules/esbuild/lib/main.js')).href)})
+      const { transform } = await import(${JSON.stringify(pathToFileURL(join(folder, 'node_modules/esbuild-wasm/lib/main.js')).href)})
       console.log((await transform('let a: number = 1', { loader: 'ts' })).code)`
     const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       encoding: 'utf8'

@@ -17,9 +17,16 @@ const { signal } = new AbortController()
 let folder: string
 let seen: { command: NodeCommand; text: string } | undefined
 let order: NodeOrder
+/** Nothing that a node runs is started here. */
+class NoProcesses extends Processes {
+  override run(): never {
+    throw new Error('a process was started on this machine')
+  }
+}
+
 const ports = {
   env: { PATH: '/bin', HEAP: '-Xmx7g', JVM_ARGS: '-Dof=this-machine' },
-  processes: new Processes({ onStart: () => undefined, onEnd: () => undefined }),
+  processes: new NoProcesses({ onStart: () => undefined, onEnd: () => undefined }),
   log: () => undefined,
   signal
 }
@@ -109,11 +116,10 @@ function runGatling(): Promise<NodeOutcome> {
 
 function runSeleniumPlan(): Promise<NodeOutcome> {
   const program = { file: '/opt/browser', name: 'Browser 1.0', major: 1 }
-  const classesDir = dirname(file('classes/Plan.class'))
   const compiled = {
     version: '4.0',
     classPath: [file('selenium.jar')],
-    classesDir,
+    planJar: file('build/out/plan.jar'),
     choice: ['main', 'Plan'] as const
   }
   const plan = {

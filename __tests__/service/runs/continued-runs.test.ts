@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createSingleUser } from '../../../src/service/accounts/users.js'
 import { systemClock } from '../../../src/contract/clock.js'
 import type { ServiceOptions } from '../../../src/service/server.js'
@@ -94,6 +94,14 @@ async function rowsOf({ service }: Started, { id, gridId }: Crashed): Promise<nu
   return text.trimEnd().split('\n').length - 1
 }
 
+/** As if its plan had been compiled. */
+function leaveBuild({ dataDir, id }: Crashed): string {
+  const file = join(dataDir, 'runs', id, 'build', 'plan.jar')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, '')
+  return file
+}
+
 describe('a run that a killed service left behind', () => {
   test('has lost its nodes: that is its problem, and what had arrived is kept', async () => {
     const crashed = await crash()
@@ -109,14 +117,25 @@ describe('a run that a killed service left behind', () => {
     crashed.world.release()
   })
 
+  test('goes on with what was built for it, because its nodes are at work', async () => {
+    const crashed = await crash()
+    const built = leaveBuild(crashed)
+    crashed.world.release()
+    const again = await startAgain(crashed)
+    expect((await endOf(again, crashed)).json.status).toBe('finished')
+    expect(existsSync(built)).toBe(true)
+  })
+
   test('had not started: its nodes are cleared away, and it gets others', async () => {
     const crashed = await crash()
+    const built = leaveBuild(crashed)
     undoStart(crashed)
     crashed.world.release()
     const again = await startAgain(crashed)
     expect(again.places.cleared).toEqual([[]])
     expect((await endOf(again, crashed)).json).toMatchObject({ status: 'finished', remote_errors: null })
     expect(crashed.world.starts()).toBe(2)
+    expect(existsSync(built)).toBe(false)
   })
 
   test('had not started, and its user was removed since: it never does, and its nodes are given back', async () => {

@@ -61,7 +61,10 @@ export async function runScript(
   const start = (mode: object) => runProgram(folder, { modules, ...mode }, { env, onStart })
   try {
     const script = join(folder, scriptName)
-    const compiled = await start({ mode: 'compile', script, outFile: plan, packageNames: ['@acme/element'] })
+    const compiled = await start({
+      ...{ mode: 'compile', script, outFile: plan, packageNames: ['@acme/element'] },
+      compiler: resolve('node_modules/esbuild')
+    })
     if (compiled.problems.length > 0) return { ...compiled, ...readRows(''), log: '' }
     const ran = await start({
       ...{ mode: 'run', plan, scriptName, folder, workDir: join(folder, 'work'), samplesFile, logFile },

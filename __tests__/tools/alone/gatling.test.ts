@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from '../../e2e/cli-command.js'
 import {
@@ -51,7 +51,13 @@ async function finish(parts: readonly FormPart[]): Promise<Reply> {
   return waitForStatus(service, `/runs/${id}`, ['finished', 'problem'], RUN_MS)
 }
 
-function makeJar(classes: string): Buffer {
+/** The classes that a run of sources was compiled to, and a library. */
+function makeJar(buildDir: string): Buffer {
+  const classes = join(buildDir, 'classes')
+  mkdirSync(classes)
+  const built = readdirSync(buildDir, { recursive: true, encoding: 'utf8' })
+  const plan = built.find((file) => file.endsWith('plan.jar'))
+  execFileSync('jar', ['xf', join(buildDir, plan ?? '')], { cwd: classes })
   // A library in a jar may have its own use for what was Gatling's syntax once.
   const library = join(classes, 'Library.java')
   writeFileSync(library, 'class Library { String text = "${name}"; }')
@@ -247,7 +253,7 @@ function findJava(): number {
         const first = await finish(formOf(sources))
         expect((await readRows(service, first)).map(({ label }) => label)).toEqual(['one', 'one'])
 
-        const jar = makeJar(join(service.dataDir, 'runs', first.json.uuid, 'build', 'classes'))
+        const jar = makeJar(join(service.dataDir, 'runs', first.json.uuid, 'build'))
         const both = await finishJar(jar)
         expect(both.json.status).toBe('problem')
         expect(both.json.remote_errors).toBe(

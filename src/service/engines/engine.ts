@@ -22,7 +22,7 @@ export interface PlanRequest {
 export interface PlanToPrepare extends PlanRequest {
   /** The folder of the uploaded files. They are not to be changed: a repeat of the run needs them. */
   readonly uploadDir: string
-  /** For what is compiled. It does not exist yet, and is kept as long as the run's other files. */
+  /** For what is compiled, kept as long as the run's other files. It does not exist yet, unless an earlier service started the run. */
   readonly buildDir: string
   /** One node of each grid, once they run; starting them may take a while. */
   readonly nodes: () => Promise<readonly LoadNode[]>
@@ -94,7 +94,7 @@ export interface Engine {
   readonly synthetic?: true
   /** Why a run cannot even be created, one sentence each: a file of the wrong kind, an option that has no effect. */
   refuse(request: PlanRequest): string[]
-  /** Finds or installs the tool, which it caches, and compiles the plan. A `ToolError` says what to do. */
+  /** Finds or installs the tool, which it caches, and has the plan compiled on a node. A `ToolError` says what to do. */
   prepare(plan: PlanToPrepare): Promise<PreparedPlan>
 }
 

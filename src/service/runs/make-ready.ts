@@ -46,7 +46,7 @@ export async function makeReady(
       ports.store.gridsOf(run).map((grid) => openGrid(ports, { run, grid, ...how, signal }))
     )
     const nodes = async (): Promise<LoadNode[]> => (await opening).flatMap(({ set }) => set?.nodes[0] ?? [])
-    const both = Promise.all([prepare(ports, run, nodes, signal), opening])
+    const both = Promise.all([prepare(ports, run, { nodes, signal, isContinued: how.isContinued }), opening])
     const [plan, grids] = await orAborted(both, how.signal)
     return { plan, grids }
   } catch (thrown) {
@@ -73,12 +73,11 @@ async function openGrid(
 async function prepare(
   { store, engines }: RunPorts,
   run: RunRecord,
-  nodes: () => Promise<readonly LoadNode[]>,
-  signal: AbortSignal
+  { nodes, signal, isContinued }: RunControl & { nodes: () => Promise<readonly LoadNode[]> }
 ): Promise<PreparedPlan> {
   const buildDir = store.folder.buildDir(run.id)
-  // An earlier service may have got this far.
-  await rm(buildDir, { recursive: true, force: true })
+  // An earlier service may have got this far. If its nodes are at work, they run what it built, and cannot build anything meanwhile.
+  if (!isContinued) await rm(buildDir, { recursive: true, force: true })
   return engines.of(run.request.tool).prepare({
     ...run.request,
     fileNames: run.files.map(({ name }) => name),

@@ -199,7 +199,7 @@ describe('compiling', () => {
         script: join(folder, script),
         outFile: join(folder, 'out', 'plan.mjs')
       },
-      ...{ modules: resolve('.'), packageNames: ['@acme/element'] }
+      ...{ compiler: resolve('node_modules/esbuild'), packageNames: ['@acme/element'] }
     })
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { doubtOldTemplates, refuseOldExpressions } from '../../../../src/service/engines/gatling/gatling.js'
+import { doubtOldTemplates, refuseOldExpressions } from '../../../../src/service/engines/gatling/compile.js'
 import { sortPlanFiles } from '../../../../src/service/engines/gatling/plan-facts.js'
 import { createFolders } from '../../support.js'
 

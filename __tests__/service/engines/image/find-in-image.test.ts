@@ -3,6 +3,8 @@ import { findBrowserInImage } from '../../../../src/service/engines/browser/brow
 import { findGatlingInImage } from '../../../../src/service/engines/gatling/gatling.js'
 import { readVariables } from '../../../../src/service/engines/image/image-program.js'
 import { findJMeterInImage } from '../../../../src/service/engines/jmeter/jmeter.js'
+import { searchJavac } from '../../../../src/service/engines/javac.js'
+import type { InstallPorts } from '../../../../src/service/engines/install/run-to-end.js'
 import { findSeleniumInImage } from '../../../../src/service/engines/selenium/selenium.js'
 import { createFolders } from '../../support.js'
 import { JAVA_17, LocalImage } from './local-image.js'
@@ -126,6 +128,23 @@ describe('Gatling', () => {
     image.env.GATLING_HOME = '/gone'
     await expect(findGatlingInImage(image)).rejects.toThrow(
       /GATLING_HOME is \/gone, but there is no gatling-core/
+    )
+  })
+})
+
+describe('the compiler of Java', () => {
+  const { inImage } = searchJavac({} as InstallPorts, 'Gatling')
+
+  test('is started as a module, which some JREs have too', async () => {
+    image.install('usr/bin/java', JAVA_17, 'java.base@17.0.16', 'jdk.compiler@17.0.16')
+    const javac = ['/usr/bin/java', '-m', 'jdk.compiler/com.sun.tools.javac.Main']
+    expect(await inImage(image)).toEqual({ javac })
+  })
+
+  test('is missing: the plan cannot be compiled where it runs', async () => {
+    image.install('usr/bin/java', JAVA_17, 'java.base@17.0.16')
+    await expect(inImage(image)).rejects.toThrow(
+      'Gatling compiles the plan in the pod that runs it, and /usr/bin/java of the image shop/node:1 has no compiler (no module jdk.compiler, exit code 0): use an image with a JDK 17'
     )
   })
 })

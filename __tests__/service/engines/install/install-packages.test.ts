@@ -13,16 +13,13 @@ interface Locked {
   readonly version: string
   readonly resolved?: string
   readonly integrity?: string
-  readonly os?: readonly string[]
-  readonly cpu?: readonly string[]
 }
 const lock = JSON.parse(
   readFileSync(packageFile(`${BROWSER_PACKAGES.folder}/package-lock.json`), 'utf8')
 ) as {
   packages: Record<string, Locked>
 }
-const ownBinary = `node_modules/@esbuild/${process.platform}-${process.arch}`
-const needed = ['node_modules/esbuild', 'node_modules/playwright-core', ownBinary]
+const needed = ['node_modules/esbuild-wasm', 'node_modules/playwright-core']
 
 const folders = createFolders()
 afterAll(() => folders.remove())
@@ -68,7 +65,7 @@ describe('packages from a lock', () => {
     const calls = readFileSync(join(tools, 'calls'), 'utf8').trim().split('\n')
     expect(calls).toEqual([expect.stringMatching(/^ci --ignore-scripts /)])
     expect(lines).toEqual([
-      'Installing the packages for service-chrome (playwright-core, esbuild) with npm, once'
+      'Installing the packages for service-chrome (playwright-core, esbuild-wasm) with npm, once'
     ])
   })
 
@@ -91,13 +88,7 @@ describe('packages from a lock', () => {
       name: 'one is missing',
       packages: needed.slice(1),
       last: [],
-      message: /without esbuild: does npm's registry/
-    },
-    {
-      name: 'the binary for this machine is missing, which npm takes for optional',
-      packages: needed.slice(0, 2),
-      last: [],
-      message: new RegExp(`without @esbuild/${process.platform}-${process.arch}`)
+      message: /without esbuild-wasm: does npm's registry/
     },
     {
       name: 'a package has other bytes',
@@ -110,7 +101,7 @@ describe('packages from a lock', () => {
       packages: needed,
       last: ['kill -9 $$'],
       message:
-        /^npm could not install the packages for service-chrome \(playwright-core, esbuild\): it exited with null. Check/
+        /^npm could not install the packages for service-chrome \(playwright-core, esbuild-wasm\): it exited with null. Check/
     }
   ])('are complete or not used: $name', async ({ packages, last, message }) => {
     writeNpm(packages, last)
@@ -130,10 +121,9 @@ describe('packages from a lock', () => {
 
   test.each([
     { name: 'an altered script', file: 'node_modules/playwright-core/index.js' },
-    { name: 'another entry point', file: 'node_modules/esbuild/package.json' },
-    { name: 'an altered binary', file: `${ownBinary}/bin/esbuild` }
+    { name: 'another entry point', file: 'node_modules/esbuild-wasm/package.json' }
   ])('are installed again if there is $name', async ({ file }) => {
-    writeNpm(needed, [`/bin/mkdir ${ownBinary}/bin; echo code > ${ownBinary}/bin/esbuild`])
+    writeNpm(needed)
     const folder = await install()
     const before = readFileSync(join(folder, file), 'utf8')
     writeFileSync(join(folder, file), before.replace(/./, '_'))
@@ -178,16 +168,16 @@ describe('the lock of the browser engine', () => {
     expect(packages.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
   })
 
-  test.each(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'])('installs on %s', (platform) => {
-    const [os, cpu] = platform.split('-')
-    expect(lock.packages[`node_modules/@esbuild/${platform}`]).toMatchObject({ os: [os], cpu: [cpu] })
+  test('has nothing that runs on some machines only: what is installed here is copied to nodes of any kind', () => {
+    expect(packages.filter(([, locked]) => 'os' in locked || 'cpu' in locked)).toEqual([])
   })
 
   test('has the versions that the tests of this package use', () => {
     const { devDependencies } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {
       devDependencies: Record<string, string>
     }
-    for (const name of ['esbuild', 'playwright-core'])
-      expect(lock.packages[`node_modules/${name}`]?.version).toBe(devDependencies[name])
+    const versionOf = (name: string): string | undefined => lock.packages[`node_modules/${name}`]?.version
+    expect(versionOf('playwright-core')).toBe(devDependencies['playwright-core'])
+    expect(versionOf('esbuild-wasm')).toBe(devDependencies.esbuild)
   })
 })

@@ -26,7 +26,7 @@ function start(...script: string[]): ReturnType<typeof spawn> {
   chmodSync(java, 0o755)
   const order: SeleniumOrder = {
     ...{ word: 'word', browser: 'chrome', browserFile: '/opt/chrome', driverFile: '/opt/driver', java },
-    ...{ javaArgs: [], classPath: [], classesDir: folder, plan: ['main', 'Plan'], planDir: folder },
+    ...{ javaArgs: [], classPath: [], planJar: folder, plan: ['main', 'Plan'], planDir: folder },
     ...{ samplesFile: join(folder, 'samples.csv'), logFile: join(folder, 'log'), nodeNumber: 1 },
     ...{ users: 1, rampupMs: 0, durationMs: null, hosts: [], variables: {} }
   }

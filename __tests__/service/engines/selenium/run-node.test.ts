@@ -35,7 +35,7 @@ const ports = {
 }
 const program = { file: '/opt/browser', name: 'Browser 1.0', major: 1 }
 const plan: SeleniumPlan = {
-  compiled: { version: '4.0', classPath: ['a.jar'], classesDir: '/classes', choice: ['main', 'Plan'] },
+  compiled: { version: '4.0', classPath: ['a.jar'], planJar: '/classes', choice: ['main', 'Plan'] },
   browser: { kind: 'chrome', program, driver: { ...program, file: '/opt/driver' } },
   java: '/opt/java',
   node: process.execPath,

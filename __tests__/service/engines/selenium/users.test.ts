@@ -31,7 +31,7 @@ function run(script: readonly string[], changes: Partial<SeleniumOrder> = {}): P
   chmodSync(java, 0o755)
   const order: SeleniumOrder = {
     ...{ word: 'word', browser: 'chrome', browserFile: '/opt/chrome', driverFile: '/opt/chromedriver', java },
-    ...{ javaArgs: ['-Xmx64m'], classPath: ['a.jar', 'b.jar'], classesDir: folder, plan: ['main', 'Plan'] },
+    ...{ javaArgs: ['-Xmx64m'], classPath: ['a.jar', 'b.jar'], planJar: folder, plan: ['main', 'Plan'] },
     ...{ planDir: folder, samplesFile: join(folder, 'samples.csv'), logFile: join(folder, 'log') },
     ...{ nodeNumber: 2, users: 1, rampupMs: 0, durationMs: null, hosts: [], variables: {} },
     ...changes

@@ -1,15 +1,13 @@
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { readFile, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
-import { type Engine, type PlanRequest, type PlanToPrepare, findOnce, joinVersions } from '../engine.js'
+import { type Engine, type PlanRequest, findOnce, joinVersions } from '../engine.js'
 import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
 import { installPackages, type PackageLock } from '../install/install-packages.js'
 import type { InstallPorts } from '../install/run-to-end.js'
 import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
-import { createMachineNode } from '../../nodes/machine/machine-place.js'
-import { toolEnvironment } from '../tool-environment.js'
-import { keepLines } from '../../lines.js'
+import { type BuildPlace, buildEnvironment, buildForTools, withinLimit } from '../plan-build.js'
 import { CHROME_ON_MAC, IN_OPT, requireImageNode } from '../image/image-program.js'
 import { programsHere, programsIn, type ProgramSource } from '../program-source.js'
 import { runScript, runTool } from './run-script.js'
@@ -35,12 +33,11 @@ function refuse({ fileNames, properties }: PlanRequest): string[] {
 
 /** A browser puts sockets into its temporary folder, whose path must be short. */
 const IMAGE_TEMP = '/tmp'
+const SHOWN_LINES = 5
 
 function prepareWith(ports: InstallPorts, packageNames: readonly string[]): Engine['prepare'] {
   return async (plan) => {
     const variables = await readEnvironmentFile(plan.uploadDir, plan.fileNames)
-    const modules = await installPackages(BROWSER_PACKAGES, ports)
-    const file = await compileScript(plan, { modules, packageNames }, ports)
     const search: ToolSearch<BrowserTool> = {
       // Browsers update themselves: they are looked for in each run.
       here: findOnce(async () => ({
@@ -49,66 +46,91 @@ function prepareWith(ports: InstallPorts, packageNames: readonly string[]): Engi
       })),
       inImage: findBrowserInImage
     }
-    const nodes = await plan.nodes()
-    const tools = await Promise.all(nodes.map((node) => node.find(search)))
+    const opened = await plan.nodes()
+    const nodes = await Promise.all(opened.map(async (node) => ({ node, tool: await node.find(search) })))
+    const tools = nodes.map(({ tool }) => tool)
     for (const words of new Set(tools.map(describeTool))) ports.log(`service-chrome: using ${words}`)
+    const modules = await installPackages(BROWSER_PACKAGES, ports)
+    const buildOf = await buildForTools(plan, nodes, (place, tool) =>
+      compileScript(place, { tool, modules, packageNames, scriptName: plan.fileNames[0] ?? '' })
+    )
     const playwright = join(modules, 'node_modules', 'playwright-core', 'package.json')
     const { version } = JSON.parse(await readFile(playwright, 'utf8')) as { version: string }
     return {
       version: `Playwright ${version}, ${joinVersions(tools.map(({ browser }) => browser.version))}`,
       runNode: async (order, signal) => {
-        const { browser, node, image } = await order.node.find(search)
-        const tempDir = image === undefined ? undefined : IMAGE_TEMP
-        const script = { file, modules, browser: browser.path, node, tempDir, variables }
+        const tool = await order.node.find(search)
+        const { browser, node } = tool
+        const file = scriptIn(buildOf(tool).folder)
+        const script = { file, modules, browser: browser.path, node, tempDir: tempDirOf(tool), variables }
         return runScript(script, order, { signal, ports: { log: ports.log } })
       }
     }
   }
 }
 
+function tempDirOf({ image }: BrowserTool): string | undefined {
+  return image === undefined ? undefined : IMAGE_TEMP
+}
+
+function scriptIn(folder: string): string {
+  return join(folder, 'out', 'plan.mjs')
+}
+
 function describeTool({ browser: { version, path, origin }, image }: BrowserTool): string {
   return `${version} (${path}${image === undefined ? '' : ` of ${image}`}, ${origin})`
 }
 
-/** playwright-core, which drives the browser, and esbuild, which compiles a script. */
+/** playwright-core, which drives the browser, and esbuild, which compiles a script: as WebAssembly, for nodes of any kind. */
 export const BROWSER_PACKAGES: PackageLock = {
   name: 'browser-engine',
-  what: 'the packages for service-chrome (playwright-core, esbuild)',
+  what: 'the packages for service-chrome (playwright-core, esbuild-wasm)',
   folder: 'packages/browser'
 }
 
 const MOST_PROBLEMS = 100
 
-/** Compiles the script and what it imports into one module; throws the compiler's own lines. */
+/** Compiles the script and what it imports into one module, on a node; throws the compiler's own lines. */
 async function compileScript(
-  plan: PlanToPrepare,
-  tool: { modules: string; packageNames: readonly string[] },
-  ports: InstallPorts
-): Promise<string> {
-  const [scriptName = ''] = plan.fileNames
-  const outFile = join(plan.buildDir, 'plan.mjs')
-  makeFolder(plan.buildDir)
+  place: BuildPlace,
+  given: { tool: BrowserTool; modules: string; packageNames: readonly string[]; scriptName: string }
+): Promise<Record<string, never>> {
+  const { node, folder, filesDir } = place
+  const { tool, modules, packageNames, scriptName } = given
+  const compiler = join(modules, 'node_modules', 'esbuild-wasm')
+  const [outFile, home] = [scriptIn(folder), join(folder, 'home')]
+  for (const made of [dirname(outFile), home]) makeFolder(made)
   const problems: string[] = []
   const lines: string[] = []
-  const exit = await runTool(
-    {
-      order: () => ({ mode: 'compile', script: join(plan.uploadDir, scriptName), outFile, ...tool }),
-      cwd: plan.buildDir,
-      onLine: keepLines(lines),
-      onMessage: (message) => {
-        if (message.kind === 'problem' && problems.length < MOST_PROBLEMS) problems.push(message.text)
-      }
-    },
-    createMachineNode({ processes: ports.processes, env: toolEnvironment(ports.env) }),
-    plan.signal
+  const exit = await withinLimit(place, (signal) =>
+    runTool(
+      {
+        order: () => ({
+          ...{ mode: 'compile', script: node.pathOf(join(filesDir, scriptName)), packageNames },
+          ...{ outFile: node.pathOf(outFile), compiler: node.pathOf(compiler) }
+        }),
+        brings: [filesDir, compiler],
+        collects: [outFile],
+        cwd: filesDir,
+        ...{ node: tool.node, tempDir: tempDirOf(tool) },
+        onLine: (line) => {
+          if (lines.length < SHOWN_LINES) lines.push(line)
+        },
+        onMessage: (message) => {
+          if (message.kind === 'problem' && problems.length < MOST_PROBLEMS) problems.push(message.text)
+        }
+      },
+      { ...node, env: buildEnvironment(node, home) },
+      signal
+    )
   )
-  plan.signal.throwIfAborted()
+  await rm(home, { recursive: true, force: true })
   if (problems.length > 0) throw new ToolError(`${scriptName} does not compile:\n${problems.join('\n')}`)
   if (exit.code !== 0)
     throw new ToolError(
-      `The compiler of ${scriptName} failed (${exit.signal ?? `exit code ${exit.code}`}): ${lines.slice(0, 5).join('\n')}`
+      `The compiler of ${scriptName} failed (${exit.signal ?? `exit code ${exit.code}`}): ${lines.join('\n')}`
     )
-  return outFile
+  return {}
 }
 
 interface BrowserTool {

@@ -1,7 +1,6 @@
-import { basename, delimiter, extname, posix } from 'node:path'
+import { basename, extname, posix } from 'node:path'
 import { ToolError } from '../../errors.js'
 import { type PlanRequest, propertyValue } from '../engine.js'
-import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
 
 type Language = 'java' | 'scala' | 'kotlin'
 
@@ -91,22 +90,6 @@ const SHOWN = 5
 const WANTED =
   'a simulation is a public class with a public constructor without parameters that extends Simulation, of io.gatling.javaapi.core in Java and Kotlin, or of io.gatling.core.Predef in Scala'
 const CHOOSE = `choose one with -D${SIMULATION_PROPERTY}=<class> in override-parameters`
-
-export async function readPlanFacts(
-  plan: { classes: string; classPath: readonly string[]; java: string },
-  ports: InstallPorts
-): Promise<PlanFacts> {
-  const args = ['-XX:TieredStopAtLevel=1', '-cp', plan.classPath.join(delimiter)]
-  const { code, lines } = await runToEnd(
-    { file: plan.java, args: [...args, 'loadgate.gatling.PlanFacts', plan.classes] },
-    ports
-  )
-  if (code !== 0)
-    throw new ToolError(
-      `${basename(plan.classes)} could not be read: ${lines.slice(0, SHOWN).join(' ') || `exit code ${code}`}`
-    )
-  return parseFacts(lines)
-}
 
 export function parseFacts(lines: readonly string[]): PlanFacts {
   const facts = lines.map((line) => line.split('\t'))

@@ -1,6 +1,4 @@
-import type { Dirent } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { join, posix } from 'node:path'
+import { posix } from 'node:path'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 
@@ -15,7 +13,7 @@ interface Runtime {
 }
 
 const JAVA: Runtime = {
-  ...{ title: 'Java', name: 'java', home: 'JAVA_HOME', versionFlag: '-version', wanted: 'a JRE 17' },
+  ...{ title: 'Java', name: 'java', home: 'JAVA_HOME', versionFlag: '-version', wanted: 'a JDK 17' },
   version: /version "((?:1\.(\d+)|(\d+))[^"]*)"/
 }
 const NODE: Runtime = {
@@ -99,34 +97,6 @@ export async function findHome<T>(
   const [onPath] = await findPrograms(image, [script])
   const home = onPath && posix.dirname(posix.dirname(await realPath(image, onPath)))
   return (home === undefined ? undefined : await look(home)) ?? look(inOpt)
-}
-
-/** The first bytes of a class: its magic number, then the versions of its format, the minor one first. */
-const HEADER_BYTES = 8
-const MAGIC = 0xcafebabe
-/** The format of Java 1 was number 45. */
-const BEFORE_JAVA_1 = 44
-
-/** Throws if a Java is older than the classes in this folder, which it would not load. */
-export async function refuseOlderJava(
-  classesDir: string,
-  { java, version, major, image }: ImageJava & { readonly image: string }
-): Promise<void> {
-  const needed = await readClassVersion(classesDir)
-  if (needed !== undefined && major < needed)
-    throw new ToolError(
-      `The plan is compiled with Java ${needed} on this machine, and ${java} of ${image} is ${version}, which cannot run it: use an image with Java ${needed} or later, or set JAVA_HOME to a JDK ${major} here`
-    )
-}
-
-/** The oldest Java that loads the classes in a folder, by one of them: they are compiled together. */
-async function readClassVersion(folder: string): Promise<number | undefined> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch((): Dirent[] => [])
-  const first = entries.find((entry) => entry.isFile() && entry.name.endsWith('.class'))
-  if (first === undefined) return undefined
-  const bytes = await readFile(join(first.parentPath, first.name))
-  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== MAGIC) return undefined
-  return bytes.readUInt16BE(6) - BEFORE_JAVA_1
 }
 
 /** A program that prints its version does so within a second or two; in a pod with little CPU it takes longer. */

@@ -17,12 +17,6 @@ export interface PackageLock {
   readonly folder: string
 }
 
-interface LockedPackage {
-  readonly optional?: boolean
-  readonly os?: readonly string[]
-  readonly cpu?: readonly string[]
-}
-
 const NPM_ERRORS = [/^npm (?:error|ERR!)/]
 /** The user's settings say where packages come from; those for other folders, layouts or projects must not count here. */
 const NPM_ARGS = [
@@ -35,8 +29,7 @@ export async function installPackages(lock: PackageLock, ports: InstallPorts): P
   const { what } = lock
   const folder = packageFile(lock.folder)
   const text = await readFile(join(folder, 'package-lock.json'), 'utf8')
-  // The platform too: some packages are binaries, and a cache may be shared.
-  const key = fingerprint([text, process.platform, process.arch])
+  const key = fingerprint([text])
   return installOnce(
     {
       what,
@@ -77,18 +70,11 @@ async function runNpm(file: string, what: string, cwd: string, ports: InstallPor
   throw new ToolError(`${asSentence(happened)} ${advice}`)
 }
 
-/** npm takes an optional package that it could not download for one that is not needed; here those of this platform are. */
 function checkPackages(what: string, home: string, lockText: string): void {
-  const { packages } = JSON.parse(lockText) as { packages: Record<string, LockedPackage> }
-  for (const [path, locked] of Object.entries(packages))
-    if (path !== '' && isForThisPlatform(locked) && !existsSync(join(home, path, 'package.json')))
+  const { packages } = JSON.parse(lockText) as { packages: Record<string, unknown> }
+  for (const path of Object.keys(packages))
+    if (path !== '' && !existsSync(join(home, path, 'package.json')))
       throw new ToolError(
         `npm installed ${what} without ${path.replace(/^node_modules\//, '')}: does npm's registry have it?`
       )
-}
-
-function isForThisPlatform({ optional, os, cpu }: LockedPackage): boolean {
-  // Without a platform an optional package is one that may be missing anywhere.
-  if (optional === true && os === undefined && cpu === undefined) return false
-  return (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true)
 }

@@ -1,11 +1,11 @@
 import { delimiter, join, basename } from 'node:path'
-import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import type { PlanToPrepare } from '../engine.js'
-import type { Jdk } from '../install/java.js'
 import { installJars } from '../install/jars/fetch-jars.js'
-import { type InstallPorts, runToEnd, packageFile } from '../install/run-to-end.js'
+import { type Javac, javacOptions } from '../javac.js'
+import { type InstallPorts, packageFile } from '../install/run-to-end.js'
 import { type JarList, jarPaths } from '../install/jars/jar-list.js'
+import { type BuildPlace, runBuild } from '../plan-build.js'
 import SELENIUM_3_JARS from './selenium-3-jars.json' with { type: 'json' }
 import SELENIUM_4_JARS from './selenium-4-jars.json' with { type: 'json' }
 
@@ -14,8 +14,21 @@ export interface CompiledPlan {
   readonly version: string
   /** Everything but the plan's own classes. */
   readonly classPath: readonly string[]
-  readonly classesDir: string
+  /** The plan's own classes. */
+  readonly planJar: string
   readonly choice: PlanChoice
+}
+
+/** What only the compiler knows; the rest follows from it. */
+export interface SeleniumBuild {
+  readonly version: string
+  readonly choice: PlanChoice
+}
+
+interface CompileParts {
+  readonly plan: PlanToPrepare
+  readonly tool: Javac & { readonly java: string }
+  readonly ports: InstallPorts
 }
 
 const SHOWN_LINES = 40
@@ -25,50 +38,84 @@ const OTHER_LIBRARY =
   /error: (?:cannot find symbol|package \S+ does not exist|incompatible types|no suitable|.* cannot be applied|.* has private access|.* is abstract)/
 
 /** Compiles the plan's sources with Selenium 4, or with 3 if only that works. */
-export async function compilePlan(plan: PlanToPrepare, jdk: Jdk, ports: InstallPorts): Promise<CompiledPlan> {
+export async function compilePlan(place: BuildPlace, parts: CompileParts): Promise<SeleniumBuild> {
   const newest = versionOf(SELENIUM_4_JARS)
-  const first = await tryCompile(plan, { jdk, list: SELENIUM_4_JARS }, ports)
+  const first = await tryCompile(place, parts, SELENIUM_4_JARS)
   if (typeof first !== 'string') return first
-  const second = OTHER_LIBRARY.test(first) && (await tryCompile(plan, { jdk, list: SELENIUM_3_JARS }, ports))
+  const second = OTHER_LIBRARY.test(first) && (await tryCompile(place, parts, SELENIUM_3_JARS))
   if (typeof second !== 'object')
     throw new ToolError(`The plan does not compile with Selenium ${newest}:\n${first}`)
   const why = /^.*error:.*$/m.exec(first)?.[0] ?? 'it does not compile with Selenium 4'
-  ports.log(`The plan needs Selenium ${second.version} (with ${newest}: ${why})`)
+  parts.ports.log(`The plan needs Selenium ${second.version} (with ${newest}: ${why})`)
   return second
+}
+
+/** The plan as it was built in this folder, with this machine's libraries. */
+export async function openBuild(
+  { uploadDir, fileNames }: Pick<PlanToPrepare, 'uploadDir' | 'fileNames'>,
+  { built: { version, choice }, folder }: { built: SeleniumBuild; folder: string },
+  ports: InstallPorts
+): Promise<CompiledPlan> {
+  const list = [SELENIUM_4_JARS, SELENIUM_3_JARS].find((each) => versionOf(each) === version)
+  if (list === undefined)
+    throw new ToolError(`Selenium ${version} is not installed any more: run the plan again`)
+  const classPath = await classPathOf({ fileNames, folder: uploadDir, list }, ports)
+  return { version, classPath, planJar: jarIn(folder, version), choice }
 }
 
 function versionOf({ name }: JarList): string {
   return name.slice(name.lastIndexOf('-') + 1)
 }
 
+function jarIn(folder: string, version: string): string {
+  return join(folder, 'out', `selenium-${version}.jar`)
+}
+
+/** The tool's own classes first, so that no jar replaces them. */
+async function classPathOf(
+  { fileNames, folder, list }: { fileNames: readonly string[]; folder: string; list: JarList },
+  ports: InstallPorts
+): Promise<string[]> {
+  const uploaded = fileNames.filter((name) => name.endsWith('.jar')).map((name) => join(folder, name))
+  return [
+    packageFile('java/jars/selenium.jar'),
+    ...uploaded,
+    ...jarPaths(await installJars(list, ports), list)
+  ]
+}
+
 /** Returns the compiler's words if it does not compile. */
 async function tryCompile(
-  plan: PlanToPrepare,
-  { jdk, list }: { jdk: Jdk; list: JarList },
-  ports: InstallPorts
-): Promise<CompiledPlan | string> {
+  place: BuildPlace,
+  { plan: { fileNames }, tool, ports }: CompileParts,
+  list: JarList
+): Promise<SeleniumBuild | string> {
+  const { node, folder, filesDir } = place
   const version = versionOf(list)
-  const jars = jarPaths(await installJars(list, ports), list)
-  const classesDir = join(plan.buildDir, `selenium-${version}`)
-  makeFolder(classesDir)
-  const uploadedJars = plan.fileNames.filter((name) => name.endsWith('.jar'))
-  const classPath = [
-    packageFile('java/jars/selenium.jar'),
-    ...uploadedJars.map((name) => join(plan.uploadDir, name)),
-    ...jars
-  ]
-  const sources = plan.fileNames.filter((name) => name.endsWith('.java'))
-  const args = [
-    ...['-encoding', 'UTF-8', '-nowarn', '-proc:none', '-g'],
-    ...['-cp', classPath.join(delimiter), '-d', classesDir],
-    // With the folder, no name is taken for an option.
-    ...sources.map((name) => `./${name}`)
-  ]
-  const { code, lines } = await runToEnd({ file: jdk.javac, args, cwd: plan.uploadDir }, ports)
-  ports.signal.throwIfAborted()
-  if (code !== 0) return describe(lines)
-  const classes = await listClasses(jdk.java, { classPath, classesDir }, ports)
-  return { version, classPath, classesDir, choice: choosePlan(classes, plan.fileNames) }
+  const classPath = await classPathOf({ fileNames, folder: filesDir, list }, ports)
+  const [classesDir, empty] = [join(folder, 'classes'), join(folder, 'empty')]
+  const product = jarIn(folder, version)
+  const path = classPath.map((file) => node.pathOf(file)).join(delimiter)
+  const classes = node.pathOf(classesDir)
+  // With the folder, no name is taken for an option.
+  const sources = fileNames.filter((name) => name.endsWith('.java')).map((name) => `./${name}`)
+  const { failed, lines } = await runBuild(place, {
+    commands: [
+      [...tool.javac, ...javacOptions(node.pathOf(empty)), '-cp', path, '-d', classes, ...sources],
+      [
+        ...[tool.java, '-XX:TieredStopAtLevel=1', '-cp', path],
+        ...['loadgate.selenium.FindPlan', classes, node.pathOf(product)]
+      ]
+    ],
+    brings: classPath,
+    folders: [classesDir, empty],
+    product
+  })
+  const [compiler = [], found = []] = lines
+  if (failed === 0) return describe(compiler)
+  if (failed !== undefined)
+    throw new ToolError(`The plan's classes cannot be loaded: ${found.slice(0, 3).join(' ').slice(0, 500)}`)
+  return { version, choice: choosePlan(found, fileNames) }
 }
 
 /** The compiler's own lines, with the names of the files as they were uploaded. */
@@ -76,18 +123,6 @@ function describe(lines: readonly string[]): string {
   const shown = lines.filter((line) => !line.startsWith('Note: ')).map((line) => line.replace(/^\.\//, ''))
   const more = shown.length > SHOWN_LINES ? [`… and ${shown.length - SHOWN_LINES} more lines`] : []
   return [...shown.slice(0, SHOWN_LINES), ...more].join('\n').slice(0, MAX_LENGTH)
-}
-
-async function listClasses(
-  java: string,
-  { classPath, classesDir }: Pick<CompiledPlan, 'classPath' | 'classesDir'>,
-  ports: InstallPorts
-): Promise<string[]> {
-  const path = [classesDir, ...classPath].join(delimiter)
-  const args = ['-XX:TieredStopAtLevel=1', '-cp', path, 'loadgate.selenium.FindPlan', classesDir]
-  const { code, lines } = await runToEnd({ file: java, args }, ports)
-  if (code === 0) return lines
-  throw new ToolError(`The plan's classes cannot be loaded: ${lines.slice(0, 3).join(' ').slice(0, 500)}`)
 }
 
 /** What to run: a class with a `main` method, or classes with JUnit 5 tests. */

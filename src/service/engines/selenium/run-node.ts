@@ -44,7 +44,7 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
   const secrets = planSecrets(order.properties, plan.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const { node } = order
-  const { classPath, classesDir } = plan.compiled
+  const { classPath, planJar } = plan.compiled
   const folder = dirname(order.planFile)
   const hub = packageFile('dist/tools/selenium-hub.mjs')
   const reported = new Reported()
@@ -60,7 +60,7 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
       file: plan.node,
       args: [node.pathOf(hub)],
       starts: [plan.java, plan.browser.program.file, plan.browser.driver.file],
-      brings: [folder, hub, classesDir, ...classPath, ...hostAgent(order).brings],
+      brings: [folder, hub, planJar, ...classPath, ...hostAgent(order).brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
       cwd: node.pathOf(folder),
@@ -100,7 +100,7 @@ function toolOrder(
       ...properties
     ],
     classPath: plan.compiled.classPath.map(pathOf),
-    classesDir: pathOf(plan.compiled.classesDir),
+    planJar: pathOf(plan.compiled.planJar),
     plan: plan.compiled.choice,
     planDir: pathOf(dirname(order.planFile)),
     samplesFile: pathOf(order.samplesFile),

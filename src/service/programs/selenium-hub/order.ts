@@ -9,8 +9,8 @@ export interface SeleniumOrder {
   /** Options of the JVM and properties of the plan, then the class path. */
   readonly javaArgs: readonly string[]
   readonly classPath: readonly string[]
-  /** The plan's own classes, in a folder apart from the class path. */
-  readonly classesDir: string
+  /** The plan's own classes, apart from the class path. */
+  readonly planJar: string
   /** `main Name`, or `test Name…`. */
   readonly plan: readonly string[]
   /** The folder of the plan's data files, in which it runs. */

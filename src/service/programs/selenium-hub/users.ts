@@ -258,7 +258,7 @@ class User {
       // Selenium must not download browsers or drivers, nor report its use.
       ...{ SE_OFFLINE: 'true', SE_AVOID_STATS: 'true' },
       LOADGATE_USER: `user ${order.nodeNumber}-${this.user}`,
-      ...{ LOADGATE_SAMPLES: order.samplesFile, LOADGATE_CLASSES: order.classesDir },
+      ...{ LOADGATE_SAMPLES: order.samplesFile, LOADGATE_CLASSES: order.planJar },
       ...{ LOADGATE_STATE: state.file, LOADGATE_THROWN: this.#thrownFile },
       LOADGATE_REPORTED: this.#reportedFile
     }

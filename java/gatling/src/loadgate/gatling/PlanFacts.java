@@ -13,9 +13,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import loadgate.plan.PlanJar;
 
 /**
- * Prints what the classes of a plan say about it: PlanFacts CLASSES_OR_JAR, with the plan and Gatling on the class path.
+ * Prints what the classes of a plan say about it: PlanFacts CLASSES JAR, or PlanFacts JAR if the plan is one, with the plan
+ * and Gatling on the class path, Gatling first. The first jar is made of the classes.
  * A line is a kind, a tab and a value: `simulation` is a class that can be run, `hidden` one that Gatling could not
  * construct, `broken` a class that cannot be loaded and may be a simulation, both with a tab and the reason;
  * `expression` is a string in the syntax of Gatling 2, `path` a literal that looks like the path of a file.
@@ -30,6 +32,7 @@ public final class PlanFacts {
   public static void main(String[] args) throws IOException {
     Path plan = Paths.get(args[0]);
     if (Files.isDirectory(plan)) {
+      PlanJar.write(plan, Paths.get(args[1]));
       printFacts(plan, false);
     } else {
       try (FileSystem jar = FileSystems.newFileSystem(plan, (ClassLoader) null)) {

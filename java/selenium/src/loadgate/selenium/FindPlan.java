@@ -4,27 +4,46 @@ import java.io.File;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import loadgate.plan.PlanJar;
 
-/** Lists what can be run among compiled classes, one line each: `main Name`, `test Name` (JUnit 5) or `old-test Name`. */
+/**
+ * Lists what can be run among compiled classes, one line each: `main Name`, `test Name` (JUnit 5) or `old-test Name`.
+ * FindPlan CLASSES JAR: the classes are loaded as they are when they run, after those of the class path, so that a plan
+ * replaces nothing; the jar is made of them.
+ */
 public final class FindPlan {
     private static final String NESTED = "org.junit.jupiter.api.Nested";
+    private static final String OWN_PACKAGE = "loadgate.";
 
     private FindPlan() {}
 
     public static void main(String[] args) throws Exception {
         Path folder = Paths.get(args[0]);
-        for (String name : classNames(folder)) {
-            Class<?> type = Class.forName(name, false, FindPlan.class.getClassLoader());
-            if (hasMain(type)) System.out.println("main " + name);
-            if (has(type, "org.junit.platform.commons.annotation.Testable")) System.out.println("test " + name);
-            if (has(type, "org.junit.Test")) System.out.println("old-test " + name);
+        List<String> names = classNames(folder);
+        for (String name : names)
+            if (name.startsWith(OWN_PACKAGE)) {
+                System.out.println(name + " is in a package of the tool's own: put it into another one");
+                System.exit(1);
+            }
+        PlanJar.write(folder, Paths.get(args[1]));
+        URL[] path = {folder.toUri().toURL()};
+        try (URLClassLoader loader = new URLClassLoader(path, FindPlan.class.getClassLoader())) {
+            for (String name : names) print(name, Class.forName(name, false, loader));
         }
+    }
+
+    private static void print(String name, Class<?> type) {
+        if (hasMain(type)) System.out.println("main " + name);
+        if (has(type, "org.junit.platform.commons.annotation.Testable")) System.out.println("test " + name);
+        if (has(type, "org.junit.Test")) System.out.println("old-test " + name);
     }
 
     private static List<String> classNames(Path folder) throws Exception {

@@ -1,5 +1,5 @@
 import { createRequire, builtinModules } from 'node:module'
-import { basename, dirname, join, relative, isAbsolute, resolve, sep } from 'node:path'
+import { basename, delimiter, dirname, join, relative, isAbsolute, resolve, sep } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { existsSync } from 'node:fs'
 import { BANNER, describeModule, PLACE_NAMES, createExports } from '../api/exports.js'
@@ -13,8 +13,9 @@ const REQUIRE =
 
 /** Compiles a script and what it imports into one module; returns what is wrong with it, one line each. */
 export async function compile(order: CompileOrder): Promise<string[]> {
-  const require = createRequire(join(order.modules, 'index.js'))
-  const esbuild = require('esbuild') as typeof Esbuild
+  // esbuild-wasm starts `node`, wherever that is.
+  process.env.PATH = [dirname(process.execPath), process.env.PATH].filter(Boolean).join(delimiter)
+  const esbuild = createRequire(import.meta.url)(order.compiler) as typeof Esbuild
   const folder = dirname(order.script)
   try {
     await esbuild.build({

@@ -49,8 +49,8 @@ export interface CompileOrder extends Pick<RunOrder, 'messagesFile'> {
   readonly mode: 'compile'
   readonly script: string
   readonly outFile: string
-  /** The folder whose node_modules has the compiler. */
-  readonly modules: string
+  /** The folder of esbuild, or of esbuild-wasm. */
+  readonly compiler: string
   /** Other names of the API's package, such as `@acme/element`. */
   readonly packageNames: readonly string[]
 }
