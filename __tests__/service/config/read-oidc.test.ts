@@ -95,7 +95,11 @@ describe('refuses', () => {
       `oidc: [{ ${ISSUER}, ${AUDIENCE}, ${RULE} }, { ${ISSUER}, audience: other, ${RULE} }]`,
       /^oidc: the issuer https:\/\/token.actions.githubusercontent.com is there twice/
     ],
-    ['a query', `oidc: [{ issuer: "https://a.example?x", ${AUDIENCE}, ${RULE} }]`, /expected an https address/]
+    [
+      'a query',
+      `oidc: [{ issuer: "https://a.example?x", ${AUDIENCE}, ${RULE} }]`,
+      /expected an https address/
+    ]
   ])('%s', (_, text, words) => {
     expect(parse(text).problems).toEqual([expect.stringMatching(words)])
   })

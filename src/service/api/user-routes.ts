@@ -35,15 +35,20 @@ export function userRoutes(facts: ServiceFacts): Route[] {
       request.audited.target = name
       return withToken(rotated.id, rotated.token, facts)
     }),
-    route('DELETE', '/users/:id', { effect: 'user.remove' }, async (request): Promise<Reply<'RemovedUser'>> => {
-      const user = findUser(request, facts)
-      await change(facts, (users) => users.remove(user.name))
-      request.audited.target = user.name
-      const left = facts.seenBy(request.user).unendedOf(user.id)
-      const idsOf = (isWaiting: boolean): string[] =>
-        left.filter(({ status }) => (status === 'queued') === isWaiting).map((run) => run.id)
-      return { ...userDocument(user), waiting_runs: idsOf(true), runs_at_work: idsOf(false) }
-    })
+    route(
+      'DELETE',
+      '/users/:id',
+      { effect: 'user.remove' },
+      async (request): Promise<Reply<'RemovedUser'>> => {
+        const user = findUser(request, facts)
+        await change(facts, (users) => users.remove(user.name))
+        request.audited.target = user.name
+        const left = facts.seenBy(request.user).unendedOf(user.id)
+        const idsOf = (isWaiting: boolean): string[] =>
+          left.filter(({ status }) => (status === 'queued') === isWaiting).map((run) => run.id)
+        return { ...userDocument(user), waiting_runs: idsOf(true), runs_at_work: idsOf(false) }
+      }
+    )
   ].map(([method, path, config, handler]) => {
     // A service for one person has nobody to change.
     const isChange = config.effect !== undefined

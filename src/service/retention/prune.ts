@@ -103,7 +103,14 @@ export function requireRoom(
   const { bytes: most, atLeastMs = MS_A_DAY } = retention
   if (most === undefined) return
   if (size.usedBytes + size.newBytes <= most) return
-  const going = planPruning(database.prepare(`${KEPT} ORDER BY sequence`).all().map((row) => runOf(row)), retention, { nowMs })
+  const going = planPruning(
+    database
+      .prepare(`${KEPT} ORDER BY sequence`)
+      .all()
+      .map((row) => runOf(row)),
+    retention,
+    { nowMs }
+  )
   const left = going.reduce((sum, { run }) => sum - run.bytes, size.usedBytes)
   if (left + size.newBytes <= most) return
   const keep = `pinned runs are kept, and each for ${formatDuration(atLeastMs)} after its end`
