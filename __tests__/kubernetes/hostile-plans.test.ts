@@ -23,7 +23,7 @@ beforeEach(async () => {
   marker = join('/dev/shm', `loadgate-${randomBytes(6).toString('hex')}`)
 })
 afterEach(async () => {
-  rmSync(marker, { force: true })
+  for (const file of [marker, `${marker}-plugin`]) rmSync(file, { force: true })
   await pages.close()
   await stage.close()
 })
