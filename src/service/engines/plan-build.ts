@@ -112,6 +112,7 @@ export async function runBuild(place: BuildPlace, build: Build): Promise<BuildEn
         args: ['-c', scriptOf(place, build)],
         cwd: node.pathOf(filesDir),
         env: buildEnvironment(node, tempDir),
+        starts: build.commands.map(([program = '']) => program),
         brings: [filesDir, ...build.brings],
         follows: [],
         collects: build.product === undefined ? [] : [build.product],
