@@ -147,7 +147,7 @@ test('a user of an issuer is listed with it, has no token here, and may come bac
   new IssuerUsers(database, systemClock).require({ issuer, subject: 'acme/shop', role: 'member' })
   database.close()
   const { out: list } = await type(`list ${CONFIG}`)
-  expect(list).toMatch(/name +role +created +last seen +issuer/)
+  expect(list).toMatch(/name +role +created +last seen +token ends +issuer/)
   expect(list).toMatch(/acme\/shop +member +20\S+ \S+ +20\S+ \S+ +https:\/\/token\.actions\.example/)
   expect(JSON.parse((await type(`list --json ${CONFIG}`)).out)).toMatchObject([{ issuer: null }, { issuer }])
   await expect(type(`rotate acme/shop ${CONFIG}`)).rejects.toThrow(/has no token here/)

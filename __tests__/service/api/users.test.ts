@@ -89,7 +89,7 @@ describe('nobody else does', () => {
       await send(as, 'DELETE', `/users/${own}`)
     ]
     for (const { status, json } of replies)
-      expect([status, json.error]).toEqual([403, expect.stringContaining('only admins')])
+      expect([status, json.error]).toEqual([403, expect.stringContaining('only an admin')])
     expect(usersOf(await get(team.as('admin'), '/users')).map(({ id }) => id)).toEqual(
       before.map(({ id }) => id)
     )
