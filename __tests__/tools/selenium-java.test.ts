@@ -242,11 +242,10 @@ class Holder { static class Tests { @Test void home() {} } static class Helper {
   test(
     'are found in inner classes too',
     () => {
-      const classes = join(compile(JUNIT), 'classes')
-      const path = [classes, classPath()].join(delimiter)
-      const found = execFileSync('java', ['-cp', path, 'loadgate.selenium.FindPlan', classes], {
-        encoding: 'utf8'
-      })
+      const folder = compile(JUNIT)
+      const classes = join(folder, 'classes')
+      const args = ['-cp', classPath(), 'loadgate.selenium.FindPlan', classes, join(folder, 'found.jar')]
+      const found = execFileSync('java', args, { encoding: 'utf8' })
       expect(found.trim().split('\n')).toEqual(['test Holder$Tests', 'test OnlyNested', 'test Plan'])
     },
     TEST_MS

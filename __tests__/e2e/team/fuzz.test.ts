@@ -82,7 +82,7 @@ test(`${COUNT} requests of any kind to every route do the service no harm`, asyn
     // Young objects in little room: else V8 takes more of it as it likes, which looks like a leak.
     nodeFlags: ['--max-semi-space-size=2', '--import', resolve('__tests__/support/fuzz/watch-process.mjs')]
   })
-  team.env = { LOADGATE_WATCH_FILE: join(team.folder, 'facts.jsonl') }
+  team.env = { NODE_LOADGATE_WATCH_FILE: join(team.folder, 'facts.jsonl') }
   await team.start()
   const admin = await team.addUser('cleo', 'admin')
   const member = await team.addUser('ann', 'member')

@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const file = process.env.LOADGATE_WATCH_FILE
+const file = process.env.NODE_LOADGATE_WATCH_FILE
 const tell = (fact) => appendFileSync(file, `${JSON.stringify(fact)}\n`)
 
 subscribe('fastify.initialization', ({ fastify }) => {
