@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { makeKills } from '../support/faults/fault-kills.js'
-import { runAll } from '../support/faults/fault-run.js'
+import { makeKills } from '../../support/faults/fault-kills.js'
+import { runAll } from '../../support/faults/fault-run.js'
 
 test('the runner’s own sequence, SIGINT, 7.5 s, SIGTERM, 2.5 s, SIGKILL, with a stop that is slow', async () => {
   const names = ['while watching, /stop takes 9 s', 'between run and reply, /stop takes 9 s']

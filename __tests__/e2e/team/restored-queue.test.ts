@@ -3,10 +3,10 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { openQueue } from '../../../src/service/accounts/open-queue.js'
-import { createKillable } from '../killable-service.js'
-import { createServedTeams, type ServedTeam } from '../quotas/served-team.js'
-import { createWorld, type World } from '../runs/surviving-world.js'
-import { createRun, get, send, until, waitForStatus } from '../support.js'
+import { createKillable } from '../../service/killable-service.js'
+import { createServedTeams, type ServedTeam } from '../../service/quotas/served-team.js'
+import { createWorld, type World } from '../../service/runs/surviving-world.js'
+import { createRun, get, send, until, waitForStatus } from '../../service/support.js'
 
 const teams = createServedTeams()
 const killable = createKillable()

@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { runEndlessly, writeJMeter } from '../service/stand-in.js'
-import { CLI, NODE, follow, isAlive, killAll, runCommand, startCommand, until } from './cli-command.js'
-import type { Command, Ended } from './cli-command.js'
-import { removeFolder } from '../support/remove-folder.js'
+import { runEndlessly, writeJMeter } from '../../service/stand-in.js'
+import { CLI, NODE, follow, isAlive, killAll, runCommand, startCommand, until } from '../cli-command.js'
+import type { Command, Ended } from '../cli-command.js'
+import { removeFolder } from '../../support/remove-folder.js'
 
 const TOKEN = 'a-token-for-this-test'
 const REAL_TIME = ['--override-parameters', '-Jrehearsal.realtime=true']

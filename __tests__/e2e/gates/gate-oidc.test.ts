@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CSV_HEADER, type Fault } from '../support/fake-service.js'
-import { GRID, onStage, type Stage } from '../support/gate/gate-stage.js'
-import { IdTokenEndpoint, makeIdToken } from '../support/step/id-token-endpoint.js'
-import type { StepResult } from '../support/step/step.js'
-import { runCommand, until } from './cli-command.js'
+import { CSV_HEADER, type Fault } from '../../support/fake-service.js'
+import { GRID, onStage, type Stage } from '../../support/gate/gate-stage.js'
+import { IdTokenEndpoint, makeIdToken } from '../../support/step/id-token-endpoint.js'
+import type { StepResult } from '../../support/step/step.js'
+import { runCommand, until } from '../cli-command.js'
 
 interface OidcStage extends Stage {
   readonly endpoint: IdTokenEndpoint

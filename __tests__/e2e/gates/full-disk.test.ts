@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { existsSync } from 'node:fs'
-import { setStage } from '../support/gate/gate-stage.js'
-import { commandsIn } from '../support/step/runner-commands.js'
+import { setStage } from '../../support/gate/gate-stage.js'
+import { commandsIn } from '../../support/step/runner-commands.js'
 
 const stage = setStage()
 

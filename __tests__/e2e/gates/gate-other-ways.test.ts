@@ -1,6 +1,6 @@
 import { describe, expect } from '@jest/globals'
-import { GRID, testOnStage } from '../support/gate/gate-stage.js'
-import { commandsIn } from '../support/step/runner-commands.js'
+import { GRID, testOnStage } from '../../support/gate/gate-stage.js'
+import { commandsIn } from '../../support/step/runner-commands.js'
 
 describe('a gate on a run that is there', () => {
   testOnStage('waits for it, creates nothing and stops nothing', async (stage) => {
