@@ -73,6 +73,7 @@ describe('what is in it', () => {
     /^dist\/tools\/(element|k6|selenium-hub)\.mjs$/,
     /^dist\/(licenses\.txt|package\.json)$/,
     /^examples\/(gatling|k6|kubernetes|login|selenium|service|service-chrome|shop|side-by-side)\/[\w.-]+$/,
+    /^examples\/service\/helm\/(templates\/)?[\w.-]+$/,
     /^java\/gatling\/scala\/flood\.scala$/,
     /^java\/jars\/(fetch|gatling|hosts|selenium)\.jar$/,
     /^packages\/browser\/package(-lock)?\.json$/,

@@ -48,6 +48,7 @@ function compile(source: string): string {
   mkdirSync(join(work, 'classes'))
   writeFileSync(join(work, 'Plan.java'), source)
   execFileSync('javac', ['-proc:none', '-cp', classPath(), '-d', 'classes', 'Plan.java'], { cwd: work })
+  execFileSync('jar', ['cf', 'plan.jar', '-C', 'classes', '.'], { cwd: work })
   return work
 }
 
@@ -68,7 +69,7 @@ async function runPlan(
     cwd: work,
     env: {
       ...process.env,
-      ...{ LOADGATE_CLASSES: 'classes', LOADGATE_SAMPLES: samplesFile, LOADGATE_THROWN: 'thrown' },
+      ...{ LOADGATE_CLASSES: 'plan.jar', LOADGATE_SAMPLES: samplesFile, LOADGATE_THROWN: 'thrown' },
       ...{ LOADGATE_STATE: 'state', WEBDRIVER_HOST: '127.0.0.1', WEBDRIVER_PORT: '1' }
     },
     stdio: ['ignore', 'pipe', 'pipe']

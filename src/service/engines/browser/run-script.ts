@@ -219,8 +219,13 @@ async function makeWorkFolder(mark: string | undefined): Promise<string> {
 }
 
 const LOOK_EVERY_MS = 200
-const CHUNK_BYTES = 65_536
+const CHUNK_BYTES = 2 ** 20
+/** Of a line without an end, the start is enough to see that it cannot be read. */
 const MOST_LETTERS = 2 ** 20
+/** In one look: others wait meanwhile. */
+const MOST_AT_ONCE = 4 * CHUNK_BYTES
+/** In all; the plan can write to the file too, or make it as large as it likes. */
+const MOST_BYTES = 64 * CHUNK_BYTES
 
 /** Calls back for every message that a process writes into this file, soon after it was written. */
 export function followMessages(file: string, onMessage: (message: Message) => void): { end: () => void } {
@@ -230,24 +235,24 @@ export function followMessages(file: string, onMessage: (message: Message) => vo
   const decoder = new StringDecoder('utf8')
   let position = 0
   let rest = ''
-  const look = (): void => {
-    for (let length = -1; length !== 0;) {
+  const look = (most: number): void => {
+    const until = position + most
+    for (let length = -1; length !== 0 && position < Math.min(until, MOST_BYTES);) {
       length = readSync(descriptor, chunk, 0, CHUNK_BYTES, position)
       position += length
       const lines = (rest + decoder.write(chunk.subarray(0, length))).split('\n')
       // A process that was killed may not have finished its last line.
-      rest = lines.pop() ?? ''
-      for (const line of lines) take(line)
-      // Of a line without an end, the start is enough to see that it cannot be read.
-      if (rest.length > MOST_LETTERS) rest = rest.slice(0, MOST_LETTERS)
+      rest = (lines.pop() ?? '').slice(0, MOST_LETTERS)
+      for (const line of lines) onMessage(readMessage(line))
+      if (position >= MOST_BYTES)
+        onMessage({ kind: 'problem', text: 'the process that runs the script wrote too many messages' })
     }
   }
-  const take = (line: string): void => onMessage(readMessage(line))
-  const timer = setInterval(look, LOOK_EVERY_MS)
+  const timer = setInterval(() => look(MOST_AT_ONCE), LOOK_EVERY_MS)
   return {
     end: () => {
       clearInterval(timer)
-      look()
+      look(MOST_BYTES)
       closeSync(descriptor)
     }
   }

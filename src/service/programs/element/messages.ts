@@ -24,11 +24,23 @@ export function createTell(file: string): Tell {
   return (message) => void writeSync(descriptor, `${JSON.stringify(message)}\n`)
 }
 
-/** The message in a line; one that cannot be read may have been about anything, so it is a problem. */
+const TEXT = { text: 'string' }
+const FIELDS = new Map<unknown, Readonly<Record<string, string>>>(
+  Object.entries({
+    ...{ beat: {}, note: TEXT, problem: TEXT, loss: TEXT },
+    ...{ limit: { ms: 'number' }, stopped: { signal: 'string' }, end: {} }
+  })
+)
+
+/** The message in a line; one that cannot be read may have been about anything, so it is a problem. A plan can write lines, too. */
 export function readMessage(line: string): Message {
   try {
-    return JSON.parse(line) as Message
+    const message = JSON.parse(line) as Record<string, unknown>
+    const fields = FIELDS.get(message.kind)
+    if (fields && Object.entries(fields).every(([name, type]) => typeof message[name] === type))
+      return message as unknown as Message
   } catch {
-    return { kind: 'problem', text: 'a message of the process that runs the script cannot be read' }
+    // Neither JSON nor an object.
   }
+  return { kind: 'problem', text: 'a message of the process that runs the script cannot be read' }
 }

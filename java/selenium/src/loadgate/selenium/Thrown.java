@@ -1,11 +1,11 @@
 package loadgate.selenium;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.regex.Pattern;
+import java.util.zip.ZipFile;
 
 /** What a plan threw, for people: the message, and the lines of the plan's own source. */
 final class Thrown {
@@ -57,7 +57,12 @@ final class Thrown {
     }
 
     private static boolean isOfPlan(String className) {
-        String folder = System.getenv("LOADGATE_CLASSES");
-        return folder != null && new File(folder, className.replace('.', '/') + ".class").exists();
+        String jar = System.getenv("LOADGATE_CLASSES");
+        if (jar == null) return false;
+        try (ZipFile file = new ZipFile(jar)) {
+            return file.getEntry(className.replace('.', '/') + ".class") != null;
+        } catch (IOException none) {
+            return false;
+        }
     }
 }
