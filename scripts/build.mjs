@@ -8,7 +8,7 @@
 //
 // The same sources give the same bytes, wherever the clone is. With --check, it fails if they are not the committed ones: a bundle that
 // nobody can rebuild is one that nobody can trust.
-import { minify } from '@swc/core'
+import { minify, parse } from '@swc/core'
 import ncc from '@vercel/ncc'
 import { execFileSync } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
@@ -75,7 +75,35 @@ async function shorten(code) {
   const [shebang = ''] = /^#!.*\n/.exec(code) ?? []
   const mangle = { keep_fnames: true, keep_classnames: true }
   const options = { module: true, compress: false, mangle, format: { comments: false } }
-  return `${shebang}${(await minify(code.slice(shebang.length), options)).code}\n`
+  const { code: short } = await minify(code.slice(shebang.length), options)
+  return `${shebang}${await parenthesizeModules(short)}\n`
+}
+
+/**
+ * A function in parentheses is compiled at once; without them V8 reads it twice, first for its end and then when it is called. webpack
+ * writes them around its modules, whose functions are all called when a file is loaded, and the minifier takes them away.
+ */
+async function parenthesizeModules(code) {
+  const { body, span } = await parse(code, { syntax: 'ecmascript', target: 'es2022' })
+  const tables = body
+    .map(({ declaration }) => declaration)
+    .concat(body)
+    .flatMap((statement) => statement?.declarations ?? [])
+    .flatMap(({ init }) => (init?.type === 'ObjectExpression' ? init.properties : []))
+    .flatMap(({ key, value }) => (key?.type === 'NumericLiteral' && value?.body ? [value.span] : []))
+  const bytes = Buffer.from(code)
+  const parts = []
+  let from = 0
+  for (const { start, end } of tables) {
+    parts.push(
+      bytes.subarray(from, start - span.start),
+      '(',
+      bytes.subarray(start - span.start, end - span.start),
+      ')'
+    )
+    from = end - span.start
+  }
+  return Buffer.concat([...parts, bytes.subarray(from)].map((part) => Buffer.from(part))).toString()
 }
 
 /** The paths of the modules in a bundle, also of those that are joined into one. */

@@ -228,6 +228,8 @@ const SCHEMAS = {
   oidc: listOf({
     ...described(OIDC_KEYS, {
       issuer: { type: 'string', pattern: ISSUER },
+      name: { type: 'string', pattern: '^\\s*[a-z][a-z0-9-]{0,31}\\s*$' },
+      'user-claim': text,
       audience: text,
       ca: path,
       allow: listOf({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommandLine } from '../../src/cli/commands.js'
@@ -97,8 +97,18 @@ describe.each([
     )
   })
 
+  test('does not show what names no file: it may be the token itself', async () => {
+    for (const token of [makeIdToken({ sub: 'x' }), 'x'.repeat(5000)]) {
+      path = token
+      const said = await say(makePorts())
+      expect(said).toContain('LOADGATE_ID_TOKEN_FILE: there is no such file (EN')
+      expect(said).toContain('; set it to the path of a file, and write the ID token into that')
+      expect(said).not.toContain(token.slice(-20))
+    }
+    expect(used).toEqual([])
+  })
+
   test.each([
-    ['there is none', () => rmSync(path), 'does not exist; write the ID token into it'],
     ['it is empty', () => writeFileSync(path, '\n'), 'is empty; write the ID token into it'],
     ['it is a folder', () => (path = folder), 'is not a file'],
     ['it is no token', () => writeFileSync(path, 'a b'), 'is not a single token'],

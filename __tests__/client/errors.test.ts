@@ -74,6 +74,13 @@ describe('what certainly made nothing', () => {
   ])('%s', (_, error, nothing) => expect(hadNoEffect(error)).toBe(nothing))
 })
 
+test('a refused ID token: what the issuer, the audience and the rules must be, and where each is set', () => {
+  const parts = { status: 401, detail: 'no', requestId: undefined, retryAfterMs: undefined }
+  expect(new RefusedError('reading run a', { ...parts, idToken: 'the ID token (issuer i)' }).message).toBe(
+    'reading run a: the service answered 401: no. The service does not accept the ID token (issuer i). Check oidc in its service.yml: issuer and audience must be those of the token (a step asks for the audience in oidc-audience, or the origin of base-url), and a line of allow must match its claims; where a token from LOADGATE_ID_TOKEN_FILE has ended, write a new one into that file'
+  )
+})
+
 test('a hint follows the words of the service with one full stop', () => {
   const detail = 'Sorry, we cannot find that resource.'
   const parts = { status: 404, detail, requestId: undefined, retryAfterMs: undefined }

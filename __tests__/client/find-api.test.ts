@@ -217,6 +217,37 @@ describe('a wrong token', () => {
   })
 })
 
+describe('a loadgate that refuses the caller', () => {
+  const refuse =
+    (code: number, error: string): Answer =>
+    (reply) => {
+      reply.setHeader('x-loadgate-version', '1.0.0').setHeader('retry-after', '5')
+      sendJson(reply, { error }, code)
+    }
+
+  test.each([
+    [403, 'no rule of this service lets in the token'],
+    [503, 'the token cannot be checked: the keys of its issuer could not be fetched']
+  ])('is the API: its %i is the answer, and nothing is said of addresses', async (code, words) => {
+    const { server, client, told } = await meet({
+      '/account': refuse(code, words),
+      '/api/account': refuse(code, words)
+    })
+    const failed = client.findApi('creating the run')
+    await expect(failed).rejects.toThrow(`the service answered ${code}: ${words}`)
+    expect([told, requestsOf(server)]).toEqual([[], ['GET /account']])
+  })
+
+  test('at a path that it does not have is asked at the next one', async () => {
+    const { client, told } = await meet({
+      '/account': refuse(404, 'not found'),
+      '/api/account': json(makeAccount())
+    })
+    await client.findApi('creating the run')
+    expect(told).toEqual(['/api'])
+  })
+})
+
 describe('a service that is down', () => {
   test('fails as the operation itself would, and nothing was sent', async () => {
     const { server, client, told } = await meet({})

@@ -62,6 +62,20 @@ describe('a node with threads and without samples', () => {
   })
 })
 
+test('what a tool says of its end has no secret of an uploaded file, whether the tool reads that or not', async () => {
+  const home = writeJMeter(services.folder(), [
+    'read -r line <environment; echo "cannot connect with $line"; exit 3'
+  ])
+  const env = { PATH: process.env.PATH, JMETER_HOME: home }
+  const service = await services.start({ engine: 'real', env })
+  const file = { name: 'run_files[]', fileName: 'environment', content: 'DB_PASSWORD=hunter2hunter\n' }
+  const { json } = await finishRun(service, [...runForm(), file])
+  expect(json.remote_errors).toMatch(
+    /could not run the plan \(exit code 3\): cannot connect with DB_PASSWORD=\*\*\*$/
+  )
+  expect(service.lines.join('\n')).not.toContain('hunter2')
+})
+
 describe('results that end in the middle of a row', () => {
   const UNCLOSED = `printf '1700000000000,1,"never closed' >> "$samples"`
 

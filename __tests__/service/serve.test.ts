@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { openUsers } from '../../src/service/accounts/open-users.js'
 import { DEFAULT_LIMITS } from '../../src/service/http/limits.js'
 import { serve, type ServedService } from '../../src/service/serve.js'
-import { startService } from '../../src/service/server.js'
+import { type ServiceOptions, startService } from '../../src/service/server.js'
 import { parseConfig } from '../../src/service/config/parse-config.js'
 import { makeCertificate } from '../support/certificate.js'
 import { instructionsOf } from '../support/tools/service-image.js'
@@ -61,6 +61,64 @@ function ask(
       .end()
   })
 }
+
+describe('plans on this machine', () => {
+  const asked: ServiceOptions[] = []
+  const startAs = async (setUp: Parameters<typeof serve>[0]['setUp']): Promise<ServiceOptions> => {
+    const served = await serve(
+      {
+        setUp,
+        rehearse: true,
+        serviceName: undefined,
+        signal: new AbortController().signal,
+        log: () => undefined
+      },
+      {
+        start: (options) => {
+          asked.push(options)
+          return startService(options)
+        },
+        pages: () => import('../../src/report/page/served/served-pages.js')
+      }
+    )
+    open.push(served)
+    return asked.at(-1)!
+  }
+  const team = () => parseConfig('listen: 127.0.0.1:0\ndata: data\n', folders.create()).config!
+  const { env: before } = process
+  afterEach(() => {
+    process.env = before
+  })
+
+  test('are never run as root for a team, whose tools every user can read', async () => {
+    process.env = { ...before, XDG_CACHE_HOME: undefined, RUNNER_TOOL_CACHE: undefined }
+    const { isolatesPlans, env } = await startAs(team())
+    expect(isolatesPlans).toBe('always')
+    expect(env?.XDG_CACHE_HOME).toBe(process.getuid?.() === 0 ? '/var/cache/loadgate' : undefined)
+  })
+
+  test.each(['XDG_CACHE_HOME', 'RUNNER_TOOL_CACHE'])(
+    '%s says where the tools of a team are',
+    async (name) => {
+      delete process.env.XDG_CACHE_HOME
+      delete process.env.RUNNER_TOOL_CACHE
+      process.env[name] = '/chosen'
+      const { env } = await startAs(team())
+      expect([env?.XDG_CACHE_HOME, env?.RUNNER_TOOL_CACHE]).toContain('/chosen')
+      expect([env?.XDG_CACHE_HOME, env?.RUNNER_TOOL_CACHE]).toContain(undefined)
+    }
+  )
+
+  test('are its owner’s in a service for one person', async () => {
+    const { isolatesPlans, env } = await startAs({
+      dataDir: folders.create(),
+      port: 0,
+      token: undefined,
+      regions: undefined
+    })
+    expect([isolatesPlans, env]).toEqual(['where possible', undefined])
+  })
+})
 
 describe('the metrics', () => {
   const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })

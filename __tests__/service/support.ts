@@ -57,6 +57,7 @@ export interface Reply {
   readonly status: number
   readonly headers: Record<string, string | string[] | undefined>
   readonly text: string
+  readonly bytes: Buffer
   readonly json: Doc
 }
 
@@ -148,11 +149,12 @@ export function send(service: Address, method: string, path: string, call: Call 
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
         incoming.on('error', reject)
         incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8')
+          const bytes = Buffer.concat(chunks)
+          const text = bytes.toString('utf8')
           resolve({
             status: incoming.statusCode ?? 0,
             headers: incoming.headers,
-            text,
+            ...{ text, bytes },
             json: parseDocument(text)
           })
         })

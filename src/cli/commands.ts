@@ -49,7 +49,7 @@ const TABLE: readonly [usage: string, about: string, what: Omit<Form, 'usage'>][
   ['init', 'write a plan, a config file and a workflow for this repository', init],
   ['check', 'check settings, plan and target before a run, in seconds', check],
   ['calibrate', 'run the plan several times, and find out how much its figures vary', calibrate],
-  ['serve', 'run the embedded service on loopback until Ctrl-C', serve],
+  ['serve', 'run the service: for one person on loopback, or with --config for a team', serve],
   ['user add <name>', 'add a user to a service, and show the token', service.add],
   ['user list', 'list the users of a service', service.list],
   ['user rotate <name>', 'give a user another token; the earlier one ends at once', service.rotate],

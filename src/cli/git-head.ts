@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { basename } from 'node:path'
-import { LONGEST_NAME } from '../contract/api/requests.js'
+import { LONGEST_NAME } from '../contract/vocabulary.js'
 
 /** The commit that is checked out in a folder; empty where git does not know. */
 export function readGitHead(folder: string): Promise<string> {

@@ -45,9 +45,14 @@ export class IdTokenFile implements TokenSource {
     }
     const unreadable = (thrown: unknown): never => {
       const { code = messageOf(thrown) } = Object(thrown) as NodeJS.ErrnoException
-      return refuse(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
+      return refuse(`cannot be read (${code})`)
     }
-    const found = await stat(path).catch(unreadable)
+    const found = await stat(path).catch((thrown: unknown) => {
+      // Not quoted: what names no file may be the token itself.
+      throw new Error(
+        `there is no such file (${(thrown as NodeJS.ErrnoException).code ?? 'unknown'}); set it to the path of a file, and write the ID token into that`
+      )
+    })
     // Anything else could be read only once, or never ends.
     if (!found.isFile()) refuse('is not a file')
     if (found.size > MOST_BYTES) refuse(`has ${found.size} bytes, which is no token`)

@@ -1,17 +1,5 @@
 import { Readable } from 'node:stream'
-import {
-  accountSchema,
-  gridSchema,
-  madeGridSchema,
-  reportSchema,
-  runSchemas,
-  type Account,
-  type Grid,
-  type Report,
-  type Run,
-  type RunPage
-} from '../contract/api.js'
-import { type Schema, decode } from '../contract/decode.js'
+import type { Account, Grid, Report, Run, RunPage } from '../contract/api.js'
 import { messageOf, shorten } from '../contract/text.js'
 import type { Vocabulary } from '../contract/vocabulary.js'
 import { findApi } from './find-api.js'
@@ -30,7 +18,8 @@ import {
   runFields
 } from './documents/requests.js'
 import { OPERATIONS, retry, type Sending } from './retry.js'
-import { describeErrorBody } from './http/error-body.js'
+import { parseReply } from './documents/parse-reply.js'
+import type { DecodeReply, ReplyName, ReplyOf } from './documents/replies.js'
 
 export interface ClientOptions extends Omit<HttpOptions, 'mediaType' | 'origin'> {
   readonly address: Address
@@ -44,6 +33,9 @@ export interface ClientOptions extends Omit<HttpOptions, 'mediaType' | 'origin'>
   /** Told once what the service warns of, such as that the token ends soon. */
   readonly onWarning?: ((words: string) => void) | undefined
 }
+
+/** They need the library of schemas, which takes longer to load than what a step does until its first request. */
+const loadReplies = () => import('./documents/replies.js')
 
 interface Op extends Pick<Call, 'operation' | 'upload' | 'signal'> {
   readonly as: keyof typeof OPERATIONS
@@ -77,7 +69,7 @@ export class ServiceClient {
   readonly #onWarning: ClientOptions['onWarning']
   #latestWarning = ''
   readonly #words: Vocabulary
-  readonly #schemas: ReturnType<typeof runSchemas>
+  #decode: DecodeReply | undefined
   readonly #clock: Clock
   readonly #http: Http
   /** The error of the latest request, also of one that is being retried; undefined once there was a good reply. */
@@ -97,7 +89,6 @@ export class ServiceClient {
     this.#onWarning = onWarning
     this.#clock = clock
     this.#words = words
-    this.#schemas = runSchemas(words)
     this.#http = new Http({ ...options, mediaType: words.mediaType, origin: address.origin })
   }
 
@@ -105,30 +96,33 @@ export class ServiceClient {
     const operation = `creating a grid in ${placeOf(grid)}`
     const upload = await multipartOf(operation, gridFields(grid), [])
     const url = (): URL => this.#url('grids')
-    return this.#read({ as: 'createGrid', operation, method: 'POST', url, upload, signal }, madeGridSchema)
+    return this.#read({ as: 'createGrid', operation, method: 'POST', url, upload, signal }, 'madeGrid')
   }
 
   async showGrid(id: string, signal?: AbortSignal): Promise<Grid> {
     const url = (): URL => this.#url('grids', id)
     const op = { as: 'showGrid', operation: `reading grid ${id}`, url, signal } as const
-    return this.#read(op, gridSchema, about('grid', id))
+    return this.#read(op, 'grid', about('grid', id))
   }
 
   /** Undefined if the service answers 204 without a body, its general rule for DELETE. */
   async terminateGrid(id: string, signal?: AbortSignal): Promise<Grid | undefined> {
     const operation = `terminating grid ${id}`
     const url = (): URL => this.#url('grids', id)
-    return this.#ask({ as: 'terminateGrid', operation, method: 'DELETE', url, signal }, async (reply) => {
-      this.latestBody = await reply.text()
-      if (this.latestBody.trim() === '') {
-        if (!this.isDoubtful) return undefined
-        throw new MalformedReplyError(
-          operation,
-          'the reply is empty, and the API was not found at this address'
-        )
+    return this.#ask(
+      { as: 'terminateGrid', operation, method: 'DELETE', url, signal },
+      async (reply, decode) => {
+        this.latestBody = await reply.text()
+        if (this.latestBody.trim() === '') {
+          if (!this.isDoubtful) return undefined
+          throw new MalformedReplyError(
+            operation,
+            'the reply is empty, and the API was not found at this address'
+          )
+        }
+        return about('grid', id)(decode('grid', this.latestBody, operation), operation)
       }
-      return about('grid', id)(decodeReply(operation, this.latestBody, gridSchema), operation)
-    })
+    )
   }
 
   async createRun(run: RunRequest, signal?: AbortSignal): Promise<Run> {
@@ -137,19 +131,19 @@ export class ServiceClient {
     const upload = await multipartOf(operation, runFields(run, this.#words), files)
     const url = (): URL => this.#runUrl()
     const op = { as: 'createRun', operation, method: 'POST', url, upload, signal } as const
-    return this.#read(op, this.#schemas.madeRun)
+    return this.#read(op, 'madeRun')
   }
 
   async showRun(id: string, signal?: AbortSignal): Promise<Run> {
     const url = (): URL => this.#runUrl(id)
     const op = { as: 'showRun', operation: `reading run ${id}`, url, signal } as const
-    return this.#read(op, this.#schemas.run, about('run', id))
+    return this.#read(op, 'run', about('run', id))
   }
 
   async stopRun(id: string, signal?: AbortSignal): Promise<Run> {
     const url = (): URL => this.#runUrl(id, 'stop')
     const op = { as: 'stopRun', operation: `stopping run ${id}`, url, signal } as const
-    return this.#read(op, this.#schemas.run, about('run', id))
+    return this.#read(op, 'run', about('run', id))
   }
 
   /** An addition to the API: only for a loadgate. */
@@ -164,13 +158,13 @@ export class ServiceClient {
   #setPinned(id: string, verb: 'pin' | 'unpin', signal: AbortSignal | undefined): Promise<Run> {
     const url = (): URL => this.#runUrl(id, verb)
     const op = { as: 'pinRun', operation: `${verb}ning run ${id}`, method: 'POST', url, signal } as const
-    return this.#read(op, this.#schemas.run, about('run', id))
+    return this.#read(op, 'run', about('run', id))
   }
 
   async repeatRun(id: string, signal?: AbortSignal): Promise<Run> {
     const url = (): URL => this.#runUrl(id, 'repeat')
     const op = { as: 'repeatRun', operation: `repeating run ${id}`, url, signal } as const
-    return this.#read(op, this.#schemas.madeRun, (run, operation) => {
+    return this.#read(op, 'madeRun', (run, operation) => {
       if (run.id !== id) return run
       throw new MalformedReplyError(operation, 'the reply is about the repeated run, not about a new one')
     })
@@ -196,13 +190,13 @@ export class ServiceClient {
     const operation = 'listing the runs'
     const next = page === undefined ? undefined : this.#link(operation, page)
     const url = (): URL => next ?? this.#runUrl()
-    return this.#read({ as: 'listRuns', operation, url, signal }, this.#schemas.runPage)
+    return this.#read({ as: 'listRuns', operation, url, signal }, 'runPage')
   }
 
   async report(id: string, signal?: AbortSignal): Promise<Report> {
     const operation = `reading the report of run ${id}`
     const url = (): URL => this.#runUrl(id, 'report')
-    return this.#read({ as: 'report', operation, url, signal }, reportSchema)
+    return this.#read({ as: 'report', operation, url, signal }, 'report')
   }
 
   /** The link to a grid's CSV if the run's reply has none. */
@@ -252,7 +246,7 @@ export class ServiceClient {
 
   async account(signal?: AbortSignal): Promise<Account> {
     const url = (): URL => this.#url('account')
-    return this.#read({ as: 'account', operation: 'reading the account', url, signal }, accountSchema)
+    return this.#read({ as: 'account', operation: 'reading the account', url, signal }, 'account')
   }
 
   async close(): Promise<void> {
@@ -260,27 +254,34 @@ export class ServiceClient {
     await this.#http.close()
   }
 
-  async #read<T>(op: Op, schema: Schema<T>, check?: (document: T, operation: string) => T): Promise<T> {
-    return this.#ask(op, async (reply) => {
+  async #read<Name extends ReplyName>(
+    op: Op,
+    name: Name,
+    check?: (document: ReplyOf<Name>, operation: string) => ReplyOf<Name>
+  ): Promise<ReplyOf<Name>> {
+    return this.#ask(op, async (reply, decode) => {
       this.latestBody = await reply.text()
-      const document = decodeReply(op.operation, this.latestBody, schema)
+      const document = decode(name, this.latestBody, op.operation)
       this.isDoubtful = false
       return check === undefined ? document : check(document, op.operation)
     })
   }
 
   /** A reply counts once it is read completely: one that breaks off or makes no sense is retried, if that is allowed. */
-  async #ask<T>(op: Op, take: (reply: Reply) => Promise<T>): Promise<T> {
+  async #ask<T>(op: Op, take: (reply: Reply, decode: DecodeReply) => Promise<T>): Promise<T> {
     const attempt = async (): Promise<T> => {
       try {
         await this.#findApi(op)
+        // Before it is sent: what cannot be loaded has had no effect.
+        this.#decode ??= (await loadReplies()).replyDecoder(this.#words)
+        const decode = this.#decode
         const call = callOf(op)
         const reply = await this.#http.call(call)
         if (call.url.origin === this.#address.origin) {
           this.#noteService(reply)
           this.latestReplyMs = Date.parse(reply.header('date') ?? '') || this.latestReplyMs
         }
-        const taken = await take(reply)
+        const taken = await take(reply, decode)
         this.lastFailure = undefined
         this.#stayHere()
         return taken
@@ -391,21 +392,4 @@ function withoutRedacted(url: URL): URL {
 
 function callOf({ as, method = 'GET', url, ...call }: Op): Call {
   return { ...call, method, url: url(), responseTimeoutMs: OPERATIONS[as].responseTimeoutMs }
-}
-
-export function decodeReply<T>(operation: string, body: string, schema: Schema<T>): T {
-  const decoded = decode(schema, parseReply(operation, body))
-  if ('value' in decoded) return decoded.value
-  throw new MalformedReplyError(operation, `the reply is not as documented: ${decoded.odd}`)
-}
-
-function parseReply(operation: string, body: string): unknown {
-  try {
-    // Some servers start with a byte order mark, which is not JSON.
-    return JSON.parse(body.replace(/^\uFEFF/, ''))
-  } catch {
-    const found = body.trim() === '' ? 'an empty body' : describeErrorBody(body, '')
-    // Without the cause: the parser's message quotes the body, which may contain a token.
-    throw new MalformedReplyError(operation, `the service reported success but sent no JSON: ${found}`)
-  }
 }

@@ -14,7 +14,7 @@ const LINK_HINTS: Readonly<Record<number, string>> = { 401: REFUSED_LINK, 403: R
 /** For ID tokens, of which there is no secret to check. */
 const ID_TOKEN_HINTS: Readonly<Record<number, (token: string) => string>> = {
   401: (token) =>
-    `. The service does not accept ${token}. Check oidc in its service.yml: issuer and audience must be those of the token, and a line of allow must match its claims`,
+    `. The service does not accept ${token}. Check oidc in its service.yml: issuer and audience must be those of the token (a step asks for the audience in oidc-audience, or the origin of base-url), and a line of allow must match its claims; where a token from LOADGATE_ID_TOKEN_FILE has ended, write a new one into that file`,
   403: (token) =>
     `. The service does not allow this with ${token}. Check oidc in its service.yml: the lines of allow that match the token's claims, and their role`
 }

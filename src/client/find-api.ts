@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.js'
-import { isObject } from '../contract/decode.js'
+import { isObject } from '../contract/setting-values.js'
 import type { ServiceError } from './errors.js'
 import { MalformedReplyError, RefusedError, UnreachableError, isTransient } from './errors.js'
 import { type Address, candidatesOf, redirectedAddress } from './http/address.js'
@@ -66,9 +66,12 @@ async function askPatiently(address: Address, look: Look): Promise<Answer | unde
     if (isPatient && answer !== undefined && isRefusedForNow(answer.failure)) throw answer.failure
     return answer
   }
-  const policy = { attempts: 4, isTransient: isRefusedForNow }
+  const policy = {
+    attempts: 4,
+    isTransient: (thrown: unknown) => isRefusedForNow(thrown) && !isRefusedByLoadgate(thrown)
+  }
   return retry(attempt, policy, { clock, signal }).catch((thrown: unknown) => {
-    if (isRefusedForNow(thrown)) return answerOf(thrown)
+    if (isRefusedForNow(thrown) && !isRefusedByLoadgate(thrown)) return answerOf(thrown)
     throw thrown
   })
 }
@@ -83,7 +86,7 @@ async function askForAccount({ api }: Address, { operation, read }: Look): Promi
     const words = `${api}/account was not answered within ${LONGEST_LOOK_MS / 1000} s`
     const late = new UnreachableError(operation, words, { cause: thrown, neverSent: false })
     const answer = answerOf(signal.aborted ? late : thrown)
-    if (answer === undefined) throw thrown
+    if (answer === undefined || isRefusedByLoadgate(answer.failure)) throw thrown
     return answer
   }
 }
@@ -91,6 +94,12 @@ async function askForAccount({ api }: Address, { operation, read }: Look): Promi
 /** 429, 503 and the like: it may be the API, which says no for the moment. */
 function isRefusedForNow(failure: unknown): boolean {
   return failure instanceof RefusedError && isTransient(failure)
+}
+
+/** A loadgate that refuses the caller, or cannot tell now: it says why, at any of its paths, and no other address helps. */
+function isRefusedByLoadgate(failure: unknown): boolean {
+  if (!(failure instanceof RefusedError) || !failure.isLoadgate) return false
+  return [401, 403].includes(failure.status) || isTransient(failure)
 }
 
 /** Undefined if there was no answer at all, as without a connection. */

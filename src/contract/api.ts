@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { decode, document, isObject, type Decoded } from './decode.js'
+import { decode, document, type Decoded } from './decode.js'
+import { isObject } from './setting-values.js'
 import { isId, type Vocabulary } from './vocabulary.js'
 
 // The documents of the API, one schema each: in as the service sends them, out under our names. What a verdict does not need may be odd.

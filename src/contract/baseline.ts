@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { type Decoded, document, isObject } from './decode.js'
+import { type Decoded, document } from './decode.js'
+import { isObject } from './setting-values.js'
 
 // The recorded runs of a branch, also described by `schema/baseline.schema.json`. Anybody may have written them: what is not exactly as
 // expected is refused.

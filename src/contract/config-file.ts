@@ -1,39 +1,31 @@
-import * as v from 'valibot'
-import { isObject } from './decode.js'
+import { isObject } from './setting-values.js'
 import { INPUTS, INPUT_NAMES, mayBeInFile, type InputFacts, type InputName } from './inputs.js'
 import { suggestName } from './nearest.js'
 import { readYaml } from './yaml-text.js'
 
 /** A key without a value is an error: ignoring it could silently turn a gate into a report. */
 const EMPTY = 'has no value; set one, or remove the key'
-const text = v.pipe(v.string('must be a plain value'), v.trim(), v.nonEmpty(EMPTY))
-const texts = v.pipe(
-  v.array(v.string('must be text or a list of text'), 'must be text or a list of text'),
-  v.check((list) => list.some((each) => each.trim() !== ''), EMPTY),
-  v.transform((list) => list.join('\n'))
-)
-const listOrText = v.lazy((given) => (typeof given === 'string' ? text : texts))
-/** What its own reader understands. */
-const structure = v.pipe(
-  v.unknown(),
-  v.check((given) => ![given].flat().every((each) => typeof each === 'string' && each.trim() === ''), EMPTY)
-)
 
-/** Secrets and what the job sets never come from a committed file, and a config file cannot name another. */
-const refused = ({ elsewhere = 'set it in the workflow' }: InputFacts) =>
-  v.never(`cannot be set in a file; ${elsewhere}`)
-
-const SHAPES = { text, list: listOrText, structure }
-
-function schemaOf(facts: InputFacts): v.GenericSchema {
-  const schema = facts.inFile === 'refused' ? refused(facts) : SHAPES[facts.inFile ?? 'text']
-  return v.optional(v.lazy((given) => (given === null ? v.custom(() => false, EMPTY) : schema)))
+/** What is wrong with the value of a key, if anything is: its values are read as those of inputs, so as text only. */
+function problemOf(
+  { inFile, elsewhere = 'set it in the workflow' }: InputFacts,
+  given: unknown
+): string | undefined {
+  if (given === null) return EMPTY
+  // Secrets and what the job sets never come from a committed file, and a config file cannot name another.
+  if (inFile === 'refused') return `cannot be set in a file; ${elsewhere}`
+  const values: unknown[] = [given].flat()
+  const areTexts = values.every((value) => typeof value === 'string')
+  if (inFile === undefined && (Array.isArray(given) || !areTexts)) return 'must be a plain value'
+  if (inFile === 'list' && !areTexts) return 'must be text or a list of text'
+  return values.every((value) => typeof value === 'string' && value.trim() === '') ? EMPTY : undefined
 }
 
-/** The config file, read as text only: its keys are the inputs, whose values are read as those of inputs. */
-const configSchema = v.looseObject(
-  Object.fromEntries(INPUT_NAMES.map((name) => [name, schemaOf(INPUTS[name])]))
-)
+/** A list is one text, a line each; structures are left to their own readers. */
+function valueOf({ inFile }: InputFacts, given: unknown): unknown {
+  if (inFile === 'structure') return given
+  return Array.isArray(given) ? given.join('\n') : String(given).trim()
+}
 
 type Structured = 'grids' | 'regions' | 'results'
 
@@ -47,21 +39,22 @@ interface ConfigFile {
 
 /** Reads a config file whose keys are the inputs. */
 export function readConfigFile(yaml: string): ConfigFile {
-  const { value, problems } = readYaml(yaml)
+  const { value, problems: syntax } = readYaml(yaml)
   const advice = (problem: string): string => (problem.startsWith('Tabs') ? '; indent with spaces' : '')
-  const odd = problems.map((problem) => `is not YAML: ${problem}${advice(problem)}`)
+  const odd = syntax.map((problem) => `is not YAML: ${problem}${advice(problem)}`)
   // An empty file is nothing, or an empty text.
   if (odd.length > 0 || value === null || value === '') return { values: {}, problems: odd }
   if (!isObject(value)) return { values: {}, problems: ['must be a map whose keys are the inputs'] }
-  const { issues = [], output } = v.safeParse(configSchema, value)
-  const refusals = new Map(issues.map((issue) => [String(issue.path?.[0].key), issue.message]))
-  const found = Object.keys(value).flatMap((key) => {
-    if (!Object.hasOwn(INPUTS, key)) return [describeUnknown(key)]
-    const words = refusals.get(key)
-    return words === undefined ? [] : [`${key} ${words}`]
-  })
-  const values = Object.entries(output as object).filter(([key]) => !refusals.has(key) && key in INPUTS)
-  return { values: Object.fromEntries(values), problems: found }
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [key, given] of Object.entries(value)) {
+    const facts = Object.hasOwn(INPUTS, key) ? INPUTS[key as InputName] : undefined
+    const words = facts && problemOf(facts, given)
+    if (facts === undefined) problems.push(describeUnknown(key))
+    else if (words !== undefined) problems.push(`${key} ${words}`)
+    else values[key] = valueOf(facts, given)
+  }
+  return { values, problems }
 }
 
 function describeUnknown(key: string): string {

@@ -1,3 +1,4 @@
+import { isObject } from './setting-values.js'
 import { shorten } from './text.js'
 import * as v from 'valibot'
 
@@ -58,10 +59,6 @@ export function document<const E extends v.ObjectEntries>(
     ),
     v.object(entries) as unknown as v.GenericSchema<Record<string, unknown>>
   ) as ReturnType<typeof document<E>>
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Only short plain values are quoted: objects may contain tokens. */

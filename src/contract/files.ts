@@ -1,4 +1,5 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve, join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { rename, rm, writeFile, open, stat, readdir } from 'node:fs/promises'
@@ -14,7 +15,7 @@ export class FolderError extends Error {
   }
 }
 
-/** With its parents, one by one: Node's recursive mkdir loops forever on ENOENT below an existing folder, which `/proc` returns. */
+/** With its parents, one by one; with a mode, they have it whatever the umask is: Node's recursive mkdir loops forever on ENOENT below an existing folder, which `/proc` returns. */
 export function makeFolder(path: string, options: { mode?: number } = {}): void {
   const folder = resolve(path)
   try {
@@ -34,6 +35,7 @@ function listMissing(folder: string): string[] {
 function makeOne(folder: string, options: { mode?: number }): void {
   try {
     mkdirSync(folder, options)
+    if (options.mode !== undefined) chmodSync(folder, options.mode)
   } catch (thrown) {
     // Another process may have created it first.
     if (!isFolder(folder)) throw thrown
@@ -69,6 +71,36 @@ function statIfAllowed(path: string): ReturnType<typeof statSync> {
   } catch {
     return undefined
   }
+}
+
+/**
+ * A plan may have closed its folders to their owner. Root needs no permission, and gives none: `chmod` would follow a link that is put there
+ * meanwhile. What still writes there may make the first try fail.
+ */
+const REMOVE = `
+rm -rf -- "$1" 2>/dev/null && exit
+[ "$(id -u)" = 0 ] || chmod -R u+rwX -- "$1" 2>/dev/null
+words=$(rm -rf -- "$1" 2>&1 | tail -n 1)
+[ ! -e "$1" ] && [ ! -L "$1" ] || { echo "$words" >&2; exit 1; }
+`
+
+/**
+ * Removes a folder that a plan could write to, if it is there. The system's `rm` goes from folder to folder without their paths: no link that is
+ * put there meanwhile leads it elsewhere, no tree is too deep for it, and many files do not keep this process from its other work.
+ */
+export function removeFolder(path: string): Promise<void> {
+  const folder = resolve(path)
+  // What this process was started with may have no `rm` in it.
+  const env = { PATH: `/usr/bin:/bin:${process.env.PATH ?? '/bin'}`, LC_ALL: 'C' }
+  return new Promise((done, fail) => {
+    execFile('/bin/sh', ['-c', REMOVE, 'sh', folder], { env, cwd: '/' }, (error, _, words) => {
+      if (error === null) done()
+      // Windows, where no plan runs.
+      else if (error.code === 'ENOENT') rm(folder, { recursive: true, force: true }).then(done, fail)
+      else
+        fail(new Error(`${folder} could not be removed: ${words.trim() || error.message}`, { cause: error }))
+    })
+  })
 }
 
 /** First under another name: a reader, or a kill, finds the old bytes or the new ones. */
@@ -124,13 +156,19 @@ export async function readUpTo(
   return { bytes: Buffer.concat(chunks).subarray(0, mostBytes), hasMore: length > mostBytes }
 }
 
-/** The bytes of all files below a folder, one after the other; what disappears meanwhile has none. */
+/** Of `stat`, whatever the file system uses. */
+const BLOCK_BYTES = 512
+
+/** The bytes of all files below a folder, without their holes, one after the other; what disappears meanwhile has none. */
 export async function sizeOfFolder(folder: string): Promise<number> {
   let bytes = 0
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) bytes += await sizeOfFolder(path)
-    else if (entry.isFile()) bytes += (await stat(path).catch(() => undefined))?.size ?? 0
+    else if (entry.isFile()) {
+      const found = await stat(path).catch(() => undefined)
+      if (found !== undefined) bytes += Math.min(found.size, found.blocks * BLOCK_BYTES)
+    }
   }
   return bytes
 }

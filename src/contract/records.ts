@@ -19,6 +19,11 @@ const fileName = v.pipe(
 
 /** Whose a record is: the name as it was then. */
 const userReference = v.object({ id: count, name: text })
+/** The creator of a run, with what their issuer said of them: they must still be let in when its turn comes. */
+const creator = v.object({
+  ...userReference.entries,
+  claims: v.exactOptional(v.record(text, v.union([text, texts])))
+})
 
 /** The requested grid. */
 const gridSpec = v.object({
@@ -151,8 +156,10 @@ const runRecord = v.object({
   request: runRequest,
   gridIds: v.array(id),
   files: v.array(fileRecord),
+  /** Whose files they are, if not its creator's: the id of a user, null for nobody's. Somebody else has repeated the run. */
+  filesOf: v.exactOptional(v.nullable(count)),
   /** Who created it; absent where there are no users. */
-  user: v.exactOptional(userReference),
+  user: v.exactOptional(creator),
   createdMs: time,
   /** Counts up, so that runs of the same millisecond keep their order. */
   sequence: count,
@@ -198,7 +205,8 @@ const processGroup = v.object({
 type Stored<T, Fixed extends keyof T> = Omit<Kept<T>, Fixed> & Readonly<Pick<Kept<T>, Fixed>>
 type Kept<T> = { [K in keyof T]: DeepReadonly<T[K]> }
 type Run = v.InferOutput<typeof runRecord>
-type FixedOfRun = 'id' | 'batchId' | 'request' | 'gridIds' | 'files' | 'user' | 'createdMs' | 'sequence'
+type FixedOfRun =
+  'id' | 'batchId' | 'request' | 'gridIds' | 'files' | 'filesOf' | 'user' | 'createdMs' | 'sequence'
 
 export type NodeRecord = Stored<v.InferOutput<typeof nodeRecord>, 'grid' | 'region' | 'number' | 'threads'>
 export type RunRecord = Stored<Omit<Run, 'nodes'>, FixedOfRun> & { nodes?: readonly NodeRecord[] }
@@ -229,6 +237,11 @@ export function isRunRecord(value: unknown): value is RunRecord {
 
 export function isProcessGroup(value: unknown): value is ProcessGroup {
   return v.is(processGroup, value)
+}
+
+/** The id of the user who uploaded its files; undefined if that is nobody any more. */
+export function ownerOfFiles({ filesOf, user }: RunRecord): number | undefined {
+  return filesOf === undefined ? user?.id : (filesOf ?? undefined)
 }
 
 export function hasEnded(run: RunRecord): boolean {

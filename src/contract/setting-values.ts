@@ -3,8 +3,12 @@ import { suggestName, suggestWord } from './nearest.js'
 /** The value, or a description of what is accepted. */
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
-  /** `shown`: the text for messages, if it may contain a secret. */
-  | { readonly ok: false; readonly accepted: string; readonly shown?: string }
+  /** `shown`: the text as messages quote it, if it can be no secret, or without what can be one. */
+  | { readonly ok: false; readonly accepted: string; readonly shown?: string | undefined }
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 const accept = <T>(value: T): Parsed<T> => ({ ok: true, value })
 const refuse = (accepted: string): { ok: false; accepted: string } => ({ ok: false, accepted })
@@ -47,6 +51,16 @@ export function parseDurationSeconds(text: string, least: number): Parsed<number
       : NaN
   if (value >= least) return accept(value)
   return refuse(`a duration of at least ${least} s, in whole seconds or as 90s, 5m, 2h, 1h30m`)
+}
+
+/** How messages quote an address that is not accepted; undefined for what is no address: it may be a token in the wrong place. */
+export function showAddress(text: string): string | undefined {
+  return /^[a-z]+:\/\//i.test(text) && URL.canParse(text) ? withoutSecrets(text) : undefined
+}
+
+/** Messages never quote a password or token from an address. */
+export function withoutSecrets(address: string): string {
+  return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
 }
 
 const LONGEST_MS = 9_999_999

@@ -12,12 +12,12 @@ export function joinClauses(clauses: readonly string[]): string {
   return clauses.map((text, i) => (i < clauses.length - 1 ? text.replace(/\.$/, '') : text)).join('; ')
 }
 
-const LIST = new Intl.ListFormat('en-GB')
-
 /** `a, b and c`; of more than `most`, the first ones and how many others there are: `a, b and 3 more`. */
 export function joinWords(words: readonly string[], most = Infinity, more = 'more'): string {
   const hidden = words.length - most
-  return LIST.format(hidden > 0 ? [...words.slice(0, most), `${hidden} ${more}`] : words)
+  const shown = hidden > 0 ? [...words.slice(0, most), `${hidden} ${more}`] : words
+  // Intl.ListFormat writes the same, but loading its locale takes a tenth of the time to a step's first request.
+  return [shown.slice(0, -1).join(', '), shown.at(-1)].filter(Boolean).join(' and ')
 }
 
 /** For people to read: `90 s`, `12 min`, `1 h 5 min`. */

@@ -93,5 +93,12 @@ export function isId(text: string): boolean {
   return ID.test(text)
 }
 
+/** Of a run, a project or a user: a page shows hundreds of them. */
+export const LONGEST_NAME = 255
+
+/** The name of a project: no characters that nobody sees, and blanks only between others, so that no two names look alike. */
+export const PROJECT_NAME =
+  /^[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+(?: +[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+)*$/u
+export const PROJECT_NAME_WORDS = 'text without invisible characters, and without blanks at its ends'
 export const SERVICE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
 export const BRANCH_NAME = /^(?!refs\/|[-/])[^\s~^:?*[\\\p{Cc}]{1,255}$/u

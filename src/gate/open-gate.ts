@@ -12,7 +12,8 @@ import { type Gate, noteAddress, noteWarning, openClient as openClientFor, token
 import type { Ports, RegionsRequest, LocalService } from './ports.js'
 import { NOTHING, SavedState, type StepState } from './saved-state.js'
 import { secretParameters } from './settings/secret-parameters.js'
-import { withoutSecrets, type WaitFor } from './settings/target-settings.js'
+import { withoutSecrets } from '../contract/setting-values.js'
+import type { WaitFor } from './settings/target-settings.js'
 import { maskToken } from './settings/token-settings.js'
 import type { Settings } from './settings/settings.js'
 

@@ -54,6 +54,14 @@ export class ToolError extends Error {
   override name = 'ToolError'
 }
 
+/** Why a file with a secret cannot be read, without its path: what names no file may be the secret itself. */
+export function whyUnread(thrown: unknown): string {
+  const words = clauseOf(thrown).replace(/, \w+ '[^]*$/, '')
+  return words.startsWith('ENOENT') || words.startsWith('ENAMETOOLONG')
+    ? `${words}; it must be the path of a file, and the secret in that`
+    : words
+}
+
 /** The message of anything that was thrown, to continue the sentence after it. */
 export function clauseOf(thrown: unknown): string {
   return messageOf(thrown).replace(/\.$/, '')

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 
 /** What Linux says about a process in `/proc/<pid>/stat`. */
 export interface ProcStat {
@@ -11,6 +12,8 @@ export interface ProcStat {
   /** CPU time of the process and of its children that have ended, in ticks. */
   readonly cpuTicks: number
   readonly startTicks: number
+  /** Whether nothing of it runs any more. If only its first thread has ended, it has the state of a zombie, too. */
+  readonly hasEnded: boolean
 }
 
 export function readProcStat(pid: number, fileSystem = '/'): ProcStat | undefined {
@@ -25,7 +28,8 @@ export function readProcStat(pid: number, fileSystem = '/'): ProcStat | undefine
       groupId: Number(fields[2]),
       session: Number(fields[3]),
       cpuTicks: [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0),
-      startTicks: Number(fields[19])
+      startTicks: Number(fields[19]),
+      hasEnded: 'ZX'.includes(fields[0] ?? '') && Number(fields[17]) <= 1
     }
   } catch {
     return undefined
@@ -45,8 +49,27 @@ export function withDescendants<T extends Pick<ProcStat, 'pid' | 'parent'>>(
 }
 
 export function readAllProcStats(fileSystem = '/'): ProcStat[] {
+  return listProcesses(fileSystem)
+    .map((pid) => readProcStat(pid, fileSystem))
+    .filter((stat) => stat !== undefined)
+}
+
+/** How many processes are looked at before others have their turn. */
+const AT_ONCE = 100
+
+/** Those of a group, without what has ended. Where thousands of processes run, reading all of them in one go would stop everyone. */
+export async function findGroupMembers(groupId: number, fileSystem = '/'): Promise<ProcStat[]> {
+  const members: ProcStat[] = []
+  for (const [index, pid] of listProcesses(fileSystem).entries()) {
+    if ((index + 1) % AT_ONCE === 0) await turn()
+    const stat = readProcStat(pid, fileSystem)
+    if (stat?.groupId === groupId && !stat.hasEnded) members.push(stat)
+  }
+  return members
+}
+
+function listProcesses(fileSystem: string): number[] {
   return readdirSync(join(fileSystem, 'proc'))
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => readProcStat(Number(name), fileSystem))
-    .filter((stat) => stat !== undefined)
+    .map(Number)
 }

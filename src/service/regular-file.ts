@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readFile, stat } from 'node:fs/promises'
 
 /** Something else is where a file should be: a plan can put anything there. */
 export class NotRegularError extends Error {
@@ -51,24 +51,46 @@ export async function truncateRegular(path: string, bytes: number): Promise<void
   await handle.truncate(bytes).finally(() => handle.close())
 }
 
+/** Far more than any certificate or token has. */
+const MOST_GIVEN_BYTES = 2 ** 20
+
+/** A small file that the config file names, perhaps by a link. Opening anything but a regular file may never return, and then the process could not end. */
+export async function readGiven(path: string): Promise<Buffer> {
+  const found = await stat(path)
+  requireRegular(found, path)
+  if (found.size > MOST_GIVEN_BYTES)
+    throw new Error(`${path} has ${found.size} bytes, more than ${MOST_GIVEN_BYTES}`)
+  return readFile(path)
+}
+
 /** What is there instead of a regular file, in words; undefined if it is one, or if nothing is there. */
 export async function findOddity(path: string): Promise<string | undefined> {
   const found = await lstat(path).catch(() => undefined)
   return found === undefined || found.isFile() ? undefined : describeKind(found)
 }
 
-/** The text of a small file that a plan may have made, at most so many bytes of it; throws as `openRegular` does. */
-export function readRegularSync(path: string, mostBytes: number): string {
+/** The descriptor of such a file; with `O_CREAT`, of a new one that nobody else reads. Throws as `openRegular` does. */
+export function openRegularSync(path: string, flags: number = constants.O_RDONLY): number {
   let file: number
   try {
-    file = openSync(path, flagsOf('r'))
+    file = openSync(path, CAREFULLY | flags, 0o600)
   } catch (thrown) {
     throw explainOpen(thrown, path)
   }
   try {
-    const found = fstatSync(file)
-    requireRegular(found, path)
-    const buffer = Buffer.alloc(Math.min(found.size, mostBytes))
+    requireRegular(fstatSync(file), path)
+    return file
+  } catch (thrown) {
+    closeSync(file)
+    throw thrown
+  }
+}
+
+/** The text of a small file that a plan may have made, at most so many bytes of it; throws as `openRegular` does. */
+export function readRegularSync(path: string, mostBytes: number): string {
+  const file = openRegularSync(path)
+  try {
+    const buffer = Buffer.alloc(Math.min(fstatSync(file).size, mostBytes))
     let length = 0
     for (let read = -1; read !== 0 && length < buffer.length; length += read)
       read = readSync(file, buffer, length, buffer.length - length, length)

@@ -4,6 +4,7 @@ import type { ServiceConfig } from './config/config.js'
 import { TeamAccounts } from './accounts/accounts.js'
 import { openAuditLog } from './accounts/audit-log.js'
 import { requireAuthorities } from './accounts/oidc/fetch-json.js'
+import { renameUsers, type UserIssuers } from './accounts/oidc/rename-users.js'
 import { openIssuers } from './accounts/oidc/issued-tokens.js'
 import { SignOn } from './accounts/login/sign-on.js'
 import { openSessionRows } from './accounts/sessions.js'
@@ -20,7 +21,7 @@ import { DiskUse } from './quotas/disk-use.js'
 import { nodeQuotasOf } from './quotas/limits.js'
 import { requireQuotas } from './quotas/quotas.js'
 import { UploadBook } from './quotas/uploads.js'
-import { requireRoom } from './retention/prune.js'
+import { requirePinRoom } from './retention/prune.js'
 import { startRetention } from './retention/retention.js'
 import type { Service, ServiceOptions, ServiceQuotas } from './server.js'
 import { requireLock, SqliteStore } from './store/sqlite-store.js'
@@ -66,21 +67,22 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
       : await createLoopbackFront(setUp.port)
   if (team?.metrics?.tokenFile !== undefined) await requireMetricsToken(team.metrics.tokenFile)
   if (team?.oidc) await requireAuthorities(team.oidc)
-  const store = openStore(dataDir, { log, clock })
+  const { login, externalUrl, oidc } = team ?? {}
+  const store = openStore(dataDir, { log, clock, oidc, login })
   const metrics = team?.metrics && createMetrics({ store, version: readPackageVersion() })
   const readiness = createReadiness(store, clock)
   const token = 'listen' in setUp ? undefined : (setUp.token ?? createSingleToken())
-  const ofIssuers = { clock, log, env: process.env, database: store.database }
-  const issued = team?.oidc && openIssuers(team.oidc, ofIssuers)
+  const issued = oidc && openIssuers(oidc, { clock, log, env: process.env, database: store.database })
   const accounts =
     token === undefined
-      ? new TeamAccounts(store.database, clock, issued)
+      ? new TeamAccounts(store.database, clock, issued, login)
       : createSingleUser(token, { clock, rows: openSessionRows(store.database) })
-  const { login, externalUrl } = team ?? {}
   const signOn =
     login && externalUrl !== undefined && accounts instanceof TeamAccounts
       ? new SignOn(login, { accounts, clock, externalUrl })
       : undefined
+  // It begins once the service has started.
+  const later: { retention?: ReturnType<typeof startRetention> | undefined } = {}
   const keeping = { store, retention: team?.retention ?? {}, clock, log }
   const start = async (): Promise<Service> => {
     await signOn?.provider.requireFiles()
@@ -92,7 +94,10 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     }
     return ports.start({
       ...{ engine: rehearse ? 'rehearsal' : 'real', signal, pages, clock, serviceName },
-      ...{ dataDir, store, log, regions, accounts, signOn, token, isLasting: true, isolatesPlans: true },
+      ...{ dataDir, store, log, regions, accounts, signOn, token, isLasting: true },
+      ...(team
+        ? { isolatesPlans: 'always', env: withOpenCache(process.env) }
+        : { isolatesPlans: 'where possible' }),
       projects: team?.projects,
       ...(team && { audit: openAuditLog(dataDir, { clock, log }) }),
       front: team
@@ -108,7 +113,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
             }
           }
         : front,
-      ...(team && { quotas: openQuotas(team, { store, clock }) }),
+      ...(team && { quotas: openQuotas(team, { store, clock, later }) }),
       queue: (placeOf) => {
         // One person's runs do not wait for each other; those that share the machine say so.
         const maxNodes = team ? team.maxNodes : Infinity
@@ -128,6 +133,7 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
     throw thrown
   })
   const retention = team && startRetention(keeping)
+  later.retention = retention
   const reminder = team && remindOfEnds(accounts, { clock, log })
   return {
     url: service.url,
@@ -147,19 +153,30 @@ export async function serve(request: ServeRequest, ports: ServePorts) {
   }
 }
 
+/** The tools of a team's service that is root are for the users of plans, who cannot read root's home. */
+function withOpenCache(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isChosen = Boolean(env.RUNNER_TOOL_CACHE) || Boolean(env.XDG_CACHE_HOME)
+  return isChosen || process.getuid?.() !== 0 ? env : { ...env, XDG_CACHE_HOME: '/var/cache/loadgate' }
+}
+
 /** What the config file allows users and projects, and all of them together. */
 function openQuotas(
-  { quotas = NO_QUOTAS, retention }: ServiceConfig,
-  { store, clock }: { store: SqliteStore; clock: Clock }
+  { quotas = NO_QUOTAS, retention: limits }: ServiceConfig,
+  parts: {
+    store: SqliteStore
+    clock: Clock
+    later: { retention?: ReturnType<typeof startRetention> | undefined }
+  }
 ): ServiceQuotas {
+  const { store, clock } = parts
   const disk = new DiskUse(store)
   return {
     uploads: new UploadBook({ quotas, store, clock }),
     requireRoom: (wanted, queue) => {
       requireQuotas(wanted, { quotas, store, disk, queue })
-      const sizes = { usedBytes: disk.ofAll(), newBytes: wanted.bytes }
-      requireRoom(store, { retention, nowMs: clock.now(), ...sizes })
-    }
+      parts.later.retention?.requireRoom(wanted.bytes, disk)
+    },
+    requirePinRoom: (run) => requirePinRoom(store, limits, run)
   }
 }
 
@@ -189,12 +206,18 @@ export function whyNotWritable(store: Pick<SqliteStore, 'flush' | 'database'>): 
 /** The store of a service in its data folder. Throws if another service is using the folder. */
 export function openStore(
   dataDir: string,
-  { log, clock = systemClock }: { log: (line: string) => void; clock?: Clock | undefined }
+  {
+    log,
+    clock = systemClock,
+    ...issuers
+  }: { log: (line: string) => void; clock?: Clock | undefined } & UserIssuers
 ): SqliteStore {
   const database = openDatabase(dataDir, 'service')
   let lock: ReturnType<typeof requireLock> | undefined
   try {
     lock = requireLock(database, dataDir)
+    // Before their runs are read.
+    renameUsers(database, issuers)
     const store = new SqliteStore(dataDir, database, { log, clock, lock })
     store.folder.discardUploads()
     return store

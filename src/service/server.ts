@@ -1,7 +1,8 @@
-import { rm } from 'node:fs/promises'
 import { vocabularyOf } from '../contract/vocabulary.js'
 import type { Regions } from '../contract/regions/regions.js'
+import { messageOf } from '../contract/text.js'
 import { type Clock, systemClock } from '../contract/clock.js'
+import { removeFolder } from '../contract/files.js'
 import type { ServiceFacts } from './service-facts.js'
 import type { ServiceConfig } from './config/config.js'
 import { Engines } from './engines/engine.js'
@@ -29,8 +30,10 @@ import type { UploadBook } from './quotas/uploads.js'
 import { Verdicts } from './judging/verdicts.js'
 import { SeenRuns } from './store/seen-runs.js'
 import { Store } from './store/store.js'
+import type { RunRecord } from '../contract/records.js'
 import { type AuditLog, noAudit } from './accounts/audit-log.js'
 import type { SignOn } from './accounts/login/sign-on.js'
+import { whyNotStart } from './accounts/permissions.js'
 import { ProjectAccess } from './accounts/project-access.js'
 import { createSingleToken, createSingleUser, type Accounts, type User } from './accounts/users.js'
 import { createApp } from './api/app.js'
@@ -45,6 +48,8 @@ import { pageRoutes } from './pages/page-routes.js'
 export interface ServiceQuotas {
   /** Throws if there is no room for a new run. */
   readonly requireRoom: (wanted: WantedRoom, queue: Queue) => void
+  /** Throws if a run cannot be kept for ever. */
+  readonly requirePinRoom: (run: RunRecord) => Promise<void>
   readonly uploads: UploadBook
 }
 
@@ -81,8 +86,11 @@ export interface ServiceOptions
   readonly registry?: Pick<ToolRegistry, 'note' | 'forget'>
   /** Whether the data folder outlives the process: then it records the running tools too, whatever the home folder is at the next start. */
   readonly isLasting?: boolean
-  /** Whether plans are strangers here: then those on this machine have homes, and if this is root users, of their own. */
-  readonly isolatesPlans?: boolean
+  /**
+   * For plans that are strangers here: those on this machine have homes of their own, and if this is root, users. Where that is not possible they
+   * run as root, with a line in the log, or are not run at all.
+   */
+  readonly isolatesPlans?: 'where possible' | 'always'
   readonly maxUploadBytes?: number
   /** What users and projects may have; by default everything. */
   readonly quotas?: ServiceQuotas | undefined
@@ -117,8 +125,8 @@ export async function startService(options: ServiceOptions) {
   store.claim()
   const closing = new AbortController()
   const processes = new Processes({
-    onStart: (group) => {
-      for (const registry of registries) registry.note(group)
+    onStart: (group, tempDir) => {
+      for (const registry of registries) registry.note(group, tempDir)
       options.onProcess?.(group)
     },
     onEnd: (pid) => registries.forEach((registry) => registry.forget(pid)),
@@ -129,7 +137,9 @@ export async function startService(options: ServiceOptions) {
     (await openPlaces(options.regions, {
       machine: createMachinePlace({
         ...{ processes, env: toolEnvironment(env) },
-        isolation: options.isolatesPlans ? new Isolation({ ...store.folder.forPlans(), log }) : undefined
+        isolation:
+          options.isolatesPlans &&
+          new Isolation({ ...store.folder.forPlans(), isRequired: options.isolatesPlans === 'always', log })
       }),
       marker: () => options.marker ?? store.marker(),
       ...{ env, clock, log, onClusters: options.onClusters, onLeft: options.onLeft, signal: options.signal }
@@ -149,7 +159,7 @@ export async function startService(options: ServiceOptions) {
   const access = new ProjectAccess(options.projects)
   const runs = new Runs({
     ...{ store, grids, engines, queue, clock, log },
-    isRemoved: (id) => accounts.isRemoved(id),
+    whyNotStart: (run) => whyNotStart(run, { accounts, access }),
     isSeenAlike: (run, other) => access.isSeenAlike(run, other),
     checkRegion: (region) => checkRegion(region, places),
     requireRoom: (wanted) => options.quotas?.requireRoom(wanted, queue),
@@ -176,8 +186,9 @@ export async function startService(options: ServiceOptions) {
   addGuards(app, facts, audit)
   const maxUploadBytes = options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES
   const live = new LiveSamples(store)
-  const uploads = options.quotas?.uploads
-  addRoutes(app, { facts, grids, runs, engines, verdicts, pages, live, maxUploadBytes, uploads }, [
+  const { uploads, requirePinRoom } = options.quotas ?? {}
+  const ofRuns = { grids, runs, engines, verdicts, pages, live }
+  addRoutes(app, { facts, ...ofRuns, maxUploadBytes, uploads, requirePinRoom }, [
     ...(loadPages ? loginRoutes({ ...known, loadPages }) : []),
     ...(loadPages && signOn ? signOnRoutes({ ...known, loadPages }, signOn) : []),
     ...(pages ? pageRoutes({ facts, verdicts, pages }) : []),
@@ -204,6 +215,13 @@ export async function startService(options: ServiceOptions) {
       await grids.close()
       await app.close()
       audit.write({ action: 'service.stop' })
+      await store
+        .flushWhenFree()
+        .catch((thrown: unknown) =>
+          log(
+            `the service ends, and its next start has to find out how runs have ended: ${messageOf(thrown)}`
+          )
+        )
       store.close()
     }
   }
@@ -223,7 +241,7 @@ export function discardOnClose(service: EmbeddedService, dataDir: string) {
     close: async ({ keepSamplesIn, ...end }: { withinMs?: number; keepSamplesIn?: string } = {}) => {
       await service.close(end)
       if (keepSamplesIn !== undefined) await service.keepSamples(keepSamplesIn)
-      await rm(dataDir, { recursive: true, force: true })
+      await removeFolder(dataDir)
     }
   }
 }

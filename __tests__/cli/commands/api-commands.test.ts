@@ -125,6 +125,10 @@ describe('LOADGATE_BASE_URL', () => {
     await expect(typeWith('https://me:hush@service.example')).rejects.toThrow(
       /^LOADGATE_BASE_URL: "https:\/\/\*\*\*@service.example" /
     )
+    // The token, put there by mistake.
+    await expect(typeWith('lg_0123456789abcdef')).rejects.toThrow(
+      /^LOADGATE_BASE_URL: this text is not a URL; use one such as/
+    )
   })
 })
 

@@ -144,7 +144,8 @@ test('a user of an issuer is listed with it, has no token here, and may come bac
   await type(`add ops --role admin ${CONFIG}`)
   const database = openDatabase(dataDir)
   const issuer = 'https://token.actions.example'
-  new IssuerUsers(database, systemClock).require({ issuer, subject: 'acme/shop', role: 'member' })
+  const shop = { subject: 'acme/shop', name: 'acme/shop', role: 'member', project: undefined } as const
+  new IssuerUsers(database, systemClock).require({ issuer, ...shop })
   database.close()
   const { out: list } = await type(`list ${CONFIG}`)
   expect(list).toMatch(/name +role +created +last seen +token ends +issuer/)

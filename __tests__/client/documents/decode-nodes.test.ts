@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { runSchemas, type Run } from '../../../src/contract/api.js'
 import { vocabularyOf } from '../../../src/contract/vocabulary.js'
-import { decodeReply } from '../../../src/client/client.js'
+import { decodeReply } from '../../../src/client/documents/replies.js'
 
 const { run } = runSchemas(vocabularyOf())
 const decodeRunNodes = (nodes: unknown): Run['nodes'] =>

@@ -11,7 +11,7 @@ import {
 } from '../../../src/contract/api.js'
 import { isId, vocabularyOf } from '../../../src/contract/vocabulary.js'
 import type { Schema } from '../../../src/contract/decode.js'
-import { decodeReply } from '../../../src/client/client.js'
+import { decodeReply } from '../../../src/client/documents/replies.js'
 import { MalformedReplyError } from '../../../src/client/errors.js'
 import {
   makeAccount,

@@ -67,7 +67,11 @@ test('after a 401 the request is sent once more with a fresh one, with its whole
 
 describe('a refusal', () => {
   test.each([
-    [401, 2, /service\.yml: issuer and audience must be those of the token, and a line of allow must match/],
+    [
+      401,
+      2,
+      /service\.yml: issuer and audience must be those of the token \(.*oidc-audience.*\), and a line of allow must match/
+    ],
     [403, 1, /service\.yml: the lines of allow that match the token's claims, and their role/]
   ])('%i says what to check at the service, and quotes no token', async (status, requests, words) => {
     const server = await startServer(accepting('another', status))

@@ -23,7 +23,10 @@ describe('as a description of the API', () => {
     ['a run', run],
     ['thresholds', thresholdsRequest]
   ])('%s: each parameter has a description, and none of it is lost', (_name, schema) => {
-    const { properties = {} } = toJsonSchema(schema, { typeMode: 'output', errorMode: 'throw' })
+    // A pattern with flags, that of project names, cannot be written down there.
+    const { properties = {} } = toJsonSchema(schema, {
+      ...{ typeMode: 'output', errorMode: 'throw', ignoreActions: ['regex'] }
+    })
     expect(Object.keys(properties)).not.toEqual([])
     for (const [key, value] of Object.entries(properties))
       expect([key, value]).toEqual([

@@ -73,8 +73,8 @@ here: { process: {} }
 `)
     expect(problems).toEqual([
       'eu: kubernetes: unknown key names; known keys are context, namespace, image, service-account, node-selector, tolerations, image-pull-secrets, image-pull-policy, host-network, instance-types, start-timeout',
-      'eu: kubernetes: host-network: "maybe" is invalid; expected true or false',
-      'eu: kubernetes: start-timeout: "soon" is invalid; expected a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m',
+      'eu: kubernetes: host-network: this text is invalid; expected true or false',
+      'eu: kubernetes: start-timeout: this text is invalid; expected a duration of at least 1 s, in whole seconds or as 90s, 5m, 2h, 1h30m',
       'us: is both kubernetes and processes; remove one of the two',
       'here: unknown key process (did you mean processes?); known keys are kubernetes, processes',
       'here: must be `kubernetes: { … }`, or `processes: {}` for processes on the machine of the service'
@@ -89,7 +89,7 @@ here: { process: {} }
 
   test.each([
     ['eu:', 'eu: must be a map, found nothing'],
-    ['eu: kubernetes', 'eu: must be a map, found "kubernetes"'],
+    ['eu: kubernetes', 'eu: must be a map, found text'],
     ['eu: { kubernetes: }', 'eu: kubernetes: must be a map, found nothing'],
     ['eu: { processes: { cpu: 4 } }', 'eu: processes: unknown key cpu; it takes none'],
     ['"": { processes: {} }', 'a region has an empty name']
@@ -102,21 +102,24 @@ here: { process: {} }
     ['context: [a]', 'context: must be text, found a list'],
     [
       'namespace: Load',
-      'namespace: "Load" is not the name of a namespace: at most 63 lowercase letters, digits and -'
+      'namespace: this text is not the name of a namespace: at most 63 lowercase letters, digits and -'
     ],
     [
       'namespace: a.b',
-      'namespace: "a.b" is not the name of a namespace: at most 63 lowercase letters, digits and -'
+      'namespace: this text is not the name of a namespace: at most 63 lowercase letters, digits and -'
     ],
     [
       'service-account: -x',
-      'service-account: "-x" is not a name in Kubernetes: lowercase letters, digits, - and .'
+      'service-account: this text is not a name in Kubernetes: lowercase letters, digits, - and .'
     ],
-    ['image: "a b"', 'image: "a b" is not the name of an image, such as registry.example/loadgate-node:1.2'],
+    [
+      'image: "a b"',
+      'image: this text is not the name of an image, such as registry.example/loadgate-node:1.2'
+    ],
     ...['registry.example/Node', 'x//y', 'x:', 'x:a:b', '/x', 'x@sha256:12', 'x:-a', 'a_-b'].map(
       (image): [string, string] => [
         `image: "${image}"`,
-        `image: "${image}" is not the name of an image, such as registry.example/loadgate-node:1.2`
+        `image: this text is not the name of an image, such as registry.example/loadgate-node:1.2`
       ]
     ),
     ...['a..b/c', '-a/b', 'a/b/c', '/a', 'a/', 'A/b', `${'a'.repeat(254)}/b`].flatMap(
@@ -124,29 +127,29 @@ here: { process: {} }
         [`node-selector: { "${key}": c }`, `node-selector: ${quote(key)} is not the key of a label`],
         [
           `tolerations: [ { key: "${key}", operator: Exists } ]`,
-          `tolerations: element 1: key: ${quote(key)} is not the key of a taint: at most 63 letters, digits, - _ and .`
+          `tolerations: element 1: key: this text is not the key of a taint: at most 63 letters, digits, - _ and .`
         ]
       ]
     ),
     [
       'tolerations: [ { key: a, value: "b c" } ]',
-      'tolerations: element 1: value: "b c" is not the value of a taint: at most 63 letters, digits, - _ and .'
+      'tolerations: element 1: value: this text is not the value of a taint: at most 63 letters, digits, - _ and .'
     ],
-    ['node-selector: pool', 'node-selector: must be a map, found "pool"'],
+    ['node-selector: pool', 'node-selector: must be a map, found text'],
     [
       'node-selector: { pool: { a: b } }',
       'node-selector: pool: a map is not the value of a label: at most 63 letters, digits, - _ and .'
     ],
     ['node-selector: { "a b": c }', 'node-selector: "a b" is not the key of a label'],
     ['tolerations: { key: a }', 'tolerations: must be a list, found a map'],
-    ['tolerations: [ a ]', 'tolerations: element 1: must be a map, found "a"'],
+    ['tolerations: [ a ]', 'tolerations: element 1: must be a map, found text'],
     [
       'tolerations: [ { keys: a } ]',
       'tolerations: element 1: unknown key keys (did you mean key?); known keys are key, operator, value, effect, tolerationSeconds'
     ],
     [
       'tolerations: [ { key: a, operator: In } ]',
-      'tolerations: element 1: operator: "In" is invalid; expected one of Exists, Equal'
+      'tolerations: element 1: operator: this text is invalid; expected one of Exists, Equal'
     ],
     [
       'tolerations: [ { key: a, tolerationSeconds: 1.5 } ]',
@@ -164,14 +167,14 @@ here: { process: {} }
       'tolerations: [ { key: a, operator: Exists, value: b } ]',
       'tolerations: element 1: with the operator Exists there is no value'
     ],
-    ['image-pull-secrets: registry', 'image-pull-secrets: must be a list, found "registry"'],
+    ['image-pull-secrets: registry', 'image-pull-secrets: must be a list, found text'],
     [
       'image-pull-secrets: [ { names: a } ]',
       'image-pull-secrets: element 1: unknown key names (did you mean name?); known keys are name'
     ],
     [
       'image-pull-policy: Sometimes',
-      'image-pull-policy: "Sometimes" is invalid; expected one of Always, IfNotPresent, Never'
+      'image-pull-policy: this text is invalid; expected one of Always, IfNotPresent, Never'
     ],
     [
       'start-timeout: 0',
@@ -181,7 +184,7 @@ here: { process: {} }
     ['instance-types: { m5: { cpu: "4" } }', 'instance-types: m5: memory: must be text, found nothing'],
     [
       'instance-types: { m5: { cpu: four, memory: 8Gi } }',
-      'instance-types: m5: cpu: "four" is invalid; expected cores, such as 4, 0.5 or 500m'
+      'instance-types: m5: cpu: this text is invalid; expected cores, such as 4, 0.5 or 500m'
     ],
     [
       'instance-types: { m5: { cpu: "0", memory: 8Gi } }',

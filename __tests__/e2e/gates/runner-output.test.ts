@@ -154,7 +154,7 @@ describe('the command line in a step of a workflow', () => {
 
   testOnStage('nor does a message about what was typed', async (stage) => {
     const env = { GITHUB_ACTIONS: 'true' }
-    const typed = ['run', '--files', 'x', '--grids', '[a]', '--base-url', 'http://x\n::stop-commands::x']
+    const typed = ['run', '--files', 'x', '--tool', '\n::stop-commands::x', '--base-url', 'http://x']
     const { code, err } = await runCommand(typed, { cwd: stage.step.workspace, env })
     expect(code).toBe(2)
     expect(err).toContain('stop-commands')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/service/store/database.js'
 import { openQueue } from '../../../src/service/accounts/open-queue.js'
@@ -97,7 +97,7 @@ describe('a backup, restored where it was made', () => {
     expect([resumed.status, resumed.text]).toEqual([200, expect.stringContaining('"held":null')])
     expect((await waitForStatus(again.as('shop'), `/runs/${waiting}`, ENDED)).json).toMatchObject({
       status: 'problem',
-      remote_errors: expect.stringMatching(/^This run has run before, .* it was not started again/)
+      remote_errors: expect.stringMatching(/^This run has run before, .* So it was not started again/)
     })
     expect((await waitForStatus(again.as('shop'), `/runs/${last}`, ENDED)).json.status).toBe('finished')
     expect(world.starts()).toBe(3)
@@ -114,11 +114,22 @@ describe('a backup, restored where it was made', () => {
     database.prepare("UPDATE facts SET value = json_set(value, '$.count', 99999) WHERE key = 'changes'").run()
     database.close()
     const service = await teams.start(KEYS, { folder, world })
-    expect(whyHeld(service.dataDir)).toMatch('there are results of runs that have not started')
+    expect(whyHeld(service.dataDir)).toMatch('there are logs of runs that have not started')
     letGo(service.dataDir)
     const ended = await waitForStatus(service.as('shop'), `/runs/${ids[1]!}`, ENDED)
     expect([ended.json.status, world.starts()]).toEqual(['problem', 2])
   })
+})
+
+test('what an admin has let go is not held again at the next start', async () => {
+  const { folder, first, ids, backup } = await runBoth()
+  restore(backup, first.dataDir)
+  await (await teams.start(KEYS, { folder, world })).close()
+  letGo(first.dataDir)
+  const service = await teams.start(KEYS, { folder, world })
+  expect(whyHeld(service.dataDir)).toBeUndefined()
+  const ended = await waitForStatus(service.as('shop'), `/runs/${ids[1]!}`, ENDED)
+  expect([ended.json.status, world.starts()]).toEqual(['problem', 2])
 })
 
 /** By their names. */
@@ -139,7 +150,9 @@ describe('on another machine', () => {
       if (kind === 'with')
         cpSync(join(first.dataDir, 'runs'), join(folder, 'data', 'runs'), { recursive: true, force: true })
       const service = await teams.start(KEYS, { folder, world })
-      expect(whyHeld(service.dataDir)).toMatch('its data folder is not the one in which it was last used')
+      expect(whyHeld(service.dataDir)).toMatch(
+        'the file `changes`, which tells the newest database from a copy, is missing'
+      )
       expect((await get(service.as('shop'), `/runs/${ids[1]!}`)).json.status).toBe('queued')
       letGo(service.dataDir)
       await waitForStatus(service.as('shop'), `/runs/${ids[1]!}`, ['problem'])
@@ -184,7 +197,6 @@ test('a restored database without waiting runs holds nothing: what is new starts
   restore(backup, first.dataDir)
   const second = await teams.start(KEYS, { folder, world })
   expect(whyHeld(second.dataDir)).toBeUndefined()
-  expect(second.lines.join('\n')).toContain('the database seems to be restored from an older copy')
   await waitForStatus(second.as('shop'), `/runs/${await createRun(second.as('shop'))}`, ['finished'])
 })
 
@@ -231,20 +243,29 @@ describe('is not held', () => {
     const second = await teams.start(KEYS, { folder, world })
     expect(whyHeld(second.dataDir)).toBeUndefined()
   })
-
-  test('after an upgrade from a version that did not count', async () => {
-    const folder = teams.folder()
-    const first = await teams.start(KEYS, { folder, world })
-    const ids = [await createRun(first.as('shop')), await createRun(first.as('shop'))]
-    await until(() => world.starts() === 1)
-    await first.close()
-    const database = openDatabase(first.dataDir)
-    database.prepare("DELETE FROM facts WHERE key = 'changes'").run()
-    database.close()
-    rmSync(join(first.dataDir, 'changes'))
-    world.release()
-    const second = await teams.start(KEYS, { folder, world })
-    expect(whyHeld(second.dataDir)).toBeUndefined()
-    await waitForStatus(second.as('shop'), `/runs/${ids[1]!}`, ['finished'])
-  })
 })
+
+test.each(['restored elsewhere', 'restored in its place', 'upgraded in its place'])(
+  'a database of a version that did not count is held, %s: nobody knows what has run since',
+  async (kind) => {
+    const { folder, first, ids, backup } = await runBoth()
+    const old = openDatabase(first.dataDir)
+    old.exec(`ATTACH '${backup}' AS backup; DELETE FROM backup.facts WHERE key = 'changes'`)
+    old.close()
+    const place = kind === 'restored elsewhere' ? teams.folder() : folder
+    if (kind === 'restored elsewhere') mkdirSync(join(place, 'data'))
+    if (kind === 'upgraded in its place') rmSync(join(first.dataDir, 'changes'))
+    restore(backup, join(place, 'data'))
+    const service = await teams.start(KEYS, { folder: place, world })
+    expect(whyHeld(service.dataDir)).toMatch(
+      /restored from an older copy .*, and waiting runs may have run since/
+    )
+    expect((await get(service.as('shop'), `/runs/${ids[1]!}`)).json.status).toBe('queued')
+    expect(world.starts()).toBe(2)
+    letGo(service.dataDir)
+    await waitForStatus(service.as('shop'), `/runs/${ids[1]!}`, ['problem'])
+    await service.close()
+    // Once is enough.
+    expect(whyHeld((await teams.start(KEYS, { folder: place, world })).dataDir)).toBeUndefined()
+  }
+)

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { type RequestOptions, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { type AddressInfo, createServer } from 'node:net'
@@ -49,6 +49,8 @@ export class TeamService {
 
   private constructor(port: number, options: TeamOptions) {
     this.#options = options
+    // A service that is root runs the tool of the test as another user.
+    chmodSync(this.folder, 0o755)
     const { config = '', reach = 'tls' } = options
     this.url = `${reach === 'tls' ? 'https' : 'http'}://127.0.0.1:${port}`
     if (reach === 'tls') makeCertificate(this.folder)
@@ -172,14 +174,15 @@ export class TeamService {
         `${this.url}${path}`,
         options,
         (incoming) => {
-          let text = ''
-          incoming.setEncoding('utf8')
-          incoming.on('data', (chunk: string) => (text += chunk))
+          const chunks: Buffer[] = []
+          incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
           incoming.on('error', reject)
           incoming.on('end', () => {
+            const bytes = Buffer.concat(chunks)
+            const text = bytes.toString('utf8')
             const isJson = (incoming.headers['content-type'] ?? '').includes('json')
             const json = (isJson && text !== '' ? JSON.parse(text) : {}) as Doc
-            resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json })
+            resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, bytes, json })
           })
         }
       )

@@ -89,7 +89,7 @@ test.concurrent(
       expect((await stopping).code).toBe(0)
       await team.start()
       const { code, out, err } = await gate.ended
-      expect(out + err).toMatch(/about to restart.* Nothing was created; waiting for the service to restart/)
+      expect(out + err).toMatch(/about to restart.* Nothing was created; waiting until the service is ready/)
       expect([code, (await team.listRuns(ann)).length]).toEqual([0, 1])
     }),
   120_000

@@ -83,7 +83,7 @@ describe.each(OPERATIONS)('%s at a loadgate that is about to restart', (operatio
     expect(service.count('listRuns')).toBe(operation === 'repeatRun' ? 1 : 0)
     expect(gate.ports.log.of('warning')).toEqual([])
     expect(gate.ports.log.of('info').filter((line) => line.includes('about to restart'))).toEqual([
-      expect.stringMatching(/Nothing was created; waiting for the service to restart\.$/)
+      expect.stringMatching(/Nothing was created; waiting until the service is ready\.$/)
     ])
   })
 

@@ -434,6 +434,17 @@ describe('the time in the queue', () => {
     expect(time.describe(500_000)).toMatch(/^70 s of it passed in the service's queue: /)
   })
 
+  test('is told with the reason of the service, if it has one: more time or nodes would change nothing', () => {
+    const time = new QueueTime()
+    const held = 'the queue is held: restored. An admin lets it go with `loadgate queue resume`'
+    time.note(1, 1000, held)
+    expect(time.describe(61_000)).toBe(
+      "60 s of it passed in the service's queue, last at position 1: the queue is held: restored. An admin lets it go with `loadgate queue resume`."
+    )
+    time.note(1, 61_000)
+    expect(time.describe(61_000)).toContain('raise timeout')
+  })
+
   test('is never negative, even if the wall clock is set back', () => {
     const time = new QueueTime()
     time.note(1, 3_600_000)

@@ -39,7 +39,7 @@ describe('regions', () => {
       expect.stringMatching(
         /^regions: eu: kubernetes: unknown key images \(did you mean image\?\); known keys are /
       ),
-      'regions: eu: kubernetes: host-network: "perhaps" is invalid; expected true or false'
+      'regions: eu: kubernetes: host-network: this text is invalid; expected true or false'
     ])
   })
 

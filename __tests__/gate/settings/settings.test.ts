@@ -294,7 +294,12 @@ describe('a bad input names itself, what was given and what is accepted', () => 
     [
       'no address at all',
       { ...REMOTE, 'base-url': 'service' },
-      'base-url: "service" is not a URL; use one such as https://service.example, or local'
+      'base-url: this text is not a URL; use one such as https://service.example, or local'
+    ],
+    [
+      'a token where the address belongs',
+      { ...REMOTE, 'wait-for': 'lg_0123456789abcdef 5m' },
+      'wait-for: "*** 5m" is invalid; expected an http or https address without a password, and optionally how long to wait for it: `http://localhost:8080/health 5m`'
     ],
     [
       'another protocol',

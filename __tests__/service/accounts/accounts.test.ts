@@ -118,6 +118,20 @@ describe('users', () => {
     expect(accounts.remove('anna')).toMatchObject({ name: 'anna', role: 'admin' })
   })
 
+  test('always include an admin whose token works', async () => {
+    const { accounts, clock } = open()
+    accounts.add('anna', 'admin', clock.now() + HOUR_MS)
+    accounts.add('ben', 'admin')
+    await clock.advance(HOUR_MS)
+    expect(() => accounts.remove('ben')).toThrow('ben is the last admin; add another one')
+    accounts.rotate('anna', clock.now() + HOUR_MS)
+    expect(accounts.remove('ben')).toMatchObject({ name: 'ben', role: 'admin' })
+    // One whose token has expired may go, as long as another one's works.
+    accounts.add('carl', 'admin')
+    await clock.advance(HOUR_MS)
+    expect(accounts.remove('anna')).toMatchObject({ name: 'anna', role: 'admin' })
+  })
+
   test('that are not there cannot be rotated or removed', () => {
     const { accounts } = open()
     expect(() => accounts.rotate('nobody')).toThrow('there is no user "nobody"')

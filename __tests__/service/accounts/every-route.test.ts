@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { systemClock } from '../../../src/contract/clock.js'
@@ -74,7 +75,11 @@ class ClaimedAccounts extends TeamAccounts {
     return this.#claim(super.findBySession(cookie))
   }
 
-  #claim(user: User | undefined): User | undefined {
+  override findCreator({ id }: Pick<User, 'id'>): User | undefined {
+    return this.#claim(this.users().find((user) => user.id === id))
+  }
+
+  #claim(user: Pick<User, 'id' | 'name' | 'role'> | undefined): User | undefined {
     const claims = user && this.claims.get(user.id)
     return user && { ...user, ...(claims && { claims }) }
   }
@@ -124,7 +129,7 @@ async function startWorld(seed: number): Promise<Started> {
     new Map(made.users.map(({ id, claims }) => [id, claims]))
   )
   const tokens = made.users.map(({ name, role }) => {
-    const plain = name.replace('/', '_of_')
+    const plain = name.replace(':', '_has_').replace('/', '_of_')
     const { token } = accounts.add(plain, role)
     store.database.prepare('UPDATE users SET name = ? WHERE name = ?').run(name, plain)
     return token
@@ -229,6 +234,12 @@ function waysOf({ service }: Started, { token, cookie }: Caller) {
   ]
 }
 
+/** All that a reply says: its headers, its text, and what is packed in it. */
+function contentOf({ headers, text, bytes }: Reply): string {
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b
+  return `${JSON.stringify(headers)}\n${isPacked ? gunzipSync(bytes).toString('utf8') : text}`
+}
+
 /** What does not depend on what was asked for. */
 const essence = ({ status, text, headers }: Reply, id: string): unknown => ({
   status,
@@ -269,14 +280,17 @@ async function readAll(
     hidden,
     asked
   }: { seen: readonly RunRecord[]; hidden: readonly (RunRecord | GridRecord)[]; asked: RunRecord | undefined }
-): Promise<{ leaks: string[]; shown: number }> {
+): Promise<{ leaks: string[]; shown: number; own: string[] }> {
   const marks = hidden.flatMap(marksOf)
   const leaks: string[] = []
+  const own = new Set<string>()
   let shown = 0
-  const check = (what: string, reply: Reply): void => {
-    const found = marks.find(
-      (mark) => reply.text.includes(mark) || JSON.stringify(reply.headers).includes(mark)
-    )
+  const check = (what: string, reply: Reply, route = ''): void => {
+    const content = contentOf(reply)
+    const found = marks.find((mark) => content.includes(mark))
+    // Where what is seen is found, what is hidden would be found too.
+    if (reply.status === 200 && seen.some(({ id }) => content.includes(`${id.replace(/id$/, '')}label`)))
+      own.add(route)
     if (found !== undefined) leaks.push(`${caller.name}: ${what} has ${found}`)
     if (reply.status >= 500)
       leaks.push(`${caller.name}: ${what}: ${reply.status} ${reply.text.slice(0, 200)}`)
@@ -291,7 +305,7 @@ async function readAll(
       const paths = url.includes(':id')
         ? seen.map((run) => fill(url, run.id, run.id.replace(/id$/, '')))
         : queries.map((query) => `${url}${query}`)
-      for (const path of paths) check(path, await ask('GET', path))
+      for (const path of paths) check(path, await ask('GET', path), url)
       const [first] = paths
       if (asked === undefined || first === undefined || !url.includes(':id')) continue
       const about = (id: string, grid: string): string => `${first}?with=${id}&grid_id=${grid}`
@@ -304,7 +318,7 @@ async function readAll(
       if (one.status >= 400) continue
       check(about(asked.id, ''), one)
     }
-  return { leaks, shown }
+  return { leaks, shown, own: [...own] }
 }
 
 async function followEvents(
@@ -338,7 +352,13 @@ async function followEvents(
   return leaks
 }
 
-const SEEDS = Array.from({ length: slice(3, 12) }, (_, at) => at + 1)
+/** Downloads of each kind. */
+const HAVE_LABELS = [
+  ...['result.csv', 'archive.tar.gz', 'verdict.json', 'thresholds'].map((end) => `/runs/:id/${end}`),
+  ...['result.csv', 'archive.tar.gz', 'verdict.json'].map((end) => `/runs/:id/download/${end}`)
+]
+
+const SEEDS = Array.from({ length: slice(1, 12) }, (_, at) => at + 1)
 
 describe.each(SEEDS)('in world %i, through every route', (seed) => {
   test('nobody is shown or told what the rule forbids', async () => {
@@ -360,11 +380,12 @@ describe.each(SEEDS)('in world %i, through every route', (seed) => {
         [...items.slice(0, most - 1), ...items.slice(-1)].slice(0, most)
       const probed = [...picked(hidden, 2), ...picked(hiddenGrids, 1)]
       expect(await probeHidden(started, caller, probed)).toEqual([])
-      const { leaks, shown } = await readAll(started, caller, {
+      const { leaks, shown, own } = await readAll(started, caller, {
         ...{ seen: picked(seen, 3), hidden: [...hidden, ...hiddenGrids], asked: hidden[0] }
       })
       expect(leaks).toEqual([])
       expect(shown).toBeGreaterThan(10)
+      expect(own).toEqual(expect.arrayContaining(seen.length > 1 ? HAVE_LABELS : []))
       expect(
         await followEvents(started, caller, { seen: picked(seen, 2), hidden: picked(hidden, 1) })
       ).toEqual([])

@@ -31,8 +31,10 @@ afterAll(async () => {
   await services.closeAll()
 })
 
+const LOGIN =
+  'external-url: https://load.example.com\nlogin: { issuer: "https://id.example.com", client-id: x, client-secret-file: x, members: [perf] }'
 const projectsOf = (yaml: string) => {
-  const { config, problems } = parseConfig(`listen: 127.0.0.1:0\ndata: d\n${yaml}`, '/')
+  const { config, problems } = parseConfig(`listen: 127.0.0.1:0\ndata: d\n${LOGIN}\n${yaml}`, '/')
   if (!config) throw new Error(problems.join('\n'))
   return config.projects
 }
@@ -46,6 +48,44 @@ beforeAll(async () => {
 
 const create = (member: Member, fields: Record<string, string>): Promise<Reply> =>
   postForm(team.as(member), '/runs', runForm({ duration: '1', ...fields }))
+
+describe('the tag by which a gate finds its runs', () => {
+  const tag = 'loadgate-0f4a2b1c-77aa-4f3e-9d3b-1f2e3d4c5b6a'
+  const taken = `tag_list: ${tag} is the tag of a gate that somebody else runs; remove it`
+
+  test.each(['public', 'private'])('belongs to whoever had it first: %s', async (privacy_flag) => {
+    const { status, json } = await create('member', { privacy_flag, tag_list: `nightly,${tag}` })
+    expect(status).toBe(201)
+    const refused = await create('other', { tag_list: tag })
+    expect([refused.status, refused.json.error]).toEqual([422, taken])
+    // Not even an admin makes a gate find two runs; other tags are everybody's.
+    expect((await create('admin', { tag_list: tag })).status).toBe(422)
+    expect((await create('other', { tag_list: 'nightly,loadgate-nightly' })).status).toBe(201)
+    expect((await create('member', { tag_list: tag })).status).toBe(201)
+    await waitForStatus(team.as('member'), `/runs/${json.uuid}`, ['finished'])
+    const repeated = await send(team.as('admin'), 'POST', `/runs/${json.uuid}/repeat`)
+    expect(repeated).toMatchObject({ status: 200, json: { tag_list: ['nightly'] } })
+  })
+
+  test('many requests at once: one user has it', async () => {
+    const other = tag.replace('0f4a', '1f4a')
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => create(at % 2 ? 'member' : 'other', { tag_list: other }))
+    )
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 422, 422, 422, 422])
+  })
+})
+
+test.each(['shop ', ' shop', 'shop\u0000x', 'shop\u200b', 'shop\u00a0', 'sh\nop'])(
+  'no run can be in the project %j, which looks like another one',
+  async (project) => {
+    const { status, json } = await create('other', { project })
+    expect([status, json.error]).toEqual([
+      422,
+      'run: project must be text without invisible characters, and without blanks at its ends'
+    ])
+  }
+)
 
 describe('a run in a project of the config file', () => {
   test.each<[Member, number]>([
@@ -213,9 +253,26 @@ test('the projects of the config file count in a service that was started with i
 test('the example of the docs is read as it says', async () => {
   const page = readFileSync('docs/service.md', 'utf8')
   const [, yaml = ''] = /```yaml\n(projects:.*?)```/s.exec(page) ?? []
-  const project = projectsOf(yaml)?.get('acme/shop')
-  expect(project?.members).toHaveLength(3)
-  expect(project?.viewers).toEqual([{ name: 'bob' }, { name: 'acme/*' }, { claims: [['groups', 'perf']] }])
+  const oidc =
+    'oidc: [{ issuer: "https://token.actions.githubusercontent.com", audience: x, allow: [{ repository: acme/*, role: member }] }]'
+  const project = projectsOf(`${oidc}\n${yaml}`)?.get('acme/shop')
+  expect(project?.members).toEqual([
+    { name: 'ann' },
+    { name: 'acme/shop' },
+    {
+      issuer: 'https://token.actions.githubusercontent.com',
+      isOfPeople: false,
+      claims: [
+        ['repository', 'acme/infra'],
+        ['environment', 'production']
+      ]
+    }
+  ])
+  expect(project?.viewers).toEqual([
+    { name: 'bob' },
+    { name: 'acme/*' },
+    { issuer: 'https://id.example.com', isOfPeople: true, claims: [['groups', 'perf']] }
+  ])
 })
 
 test('a run cannot be made public later, and the reply says what to do', async () => {

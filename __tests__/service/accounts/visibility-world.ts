@@ -14,6 +14,8 @@ type Listed = Readonly<
 export interface World {
   readonly users: readonly User[]
   readonly listed: Listed | undefined
+  /** Whether the config file has issuers, and single sign-on: without that, groups are claims of tokens, too. */
+  readonly signsOn: boolean
   /** The same, read from the text of a config file. */
   readonly projects: NonNullable<ReturnType<typeof parseConfig>['config']>['projects']
   readonly runs: readonly RunRecord[]
@@ -21,24 +23,55 @@ export interface World {
   readonly grids: readonly GridRecord[]
 }
 
+const GITHUB = 'https://token.actions.githubusercontent.com'
+const GITLAB = 'https://gitlab.example.com'
+const LOGIN = 'https://id.example.com'
+/** The issuers of the worlds, of which the first one and `login` have what an entry does not say. */
+const ISSUERS = {
+  oidc: [
+    { issuer: GITHUB, audience: 'x', allow: [{ repository: 'acme/*', role: 'member' }] },
+    { issuer: GITLAB, name: 'gitlab', audience: 'x', allow: [{ project_path: '*/*', role: 'member' }] }
+  ],
+  'external-url': 'https://load.example.com',
+  login: {
+    ...{ issuer: LOGIN, 'client-id': 'x', 'client-secret-file': 'x', members: ['perf'] },
+    'groups-claim': 'teams'
+  }
+}
+/** Users with a token, of issuers (one of them has a name), and people of single sign-on, who may have chosen their names. */
 const PEOPLE: readonly Pick<User, 'name' | 'claims'>[] = [
   { name: 'ann' },
   { name: 'Bob' },
-  { name: 'anna' },
-  { name: 'acme/shop', claims: { repository: 'acme/shop', environment: 'production' } },
-  { name: 'acme/site', claims: { repository: 'acme/site' } },
-  { name: 'acme-evil/shop', claims: { repository: 'acme-evil/shop', environment: 'production' } },
-  { name: 'cy@example.com', claims: { groups: ['perf', 'ops'] } },
-  { name: 'dee@example.com', claims: { groups: ['performers'] } }
+  { name: 'acme/shop', claims: { iss: GITHUB, repository: 'acme/shop', environment: 'production' } },
+  { name: 'acme/site', claims: { iss: GITHUB, repository: 'acme/site' } },
+  {
+    name: 'acme-evil/shop',
+    claims: { iss: GITHUB, repository: 'acme-evil/shop', environment: 'production' }
+  },
+  {
+    name: 'gitlab:acme/shop',
+    claims: { iss: GITLAB, project_path: 'acme/shop', repository: 'acme/shop', environment: 'production' }
+  },
+  { name: 'gitlab:evil/evil', claims: { iss: GITLAB, groups: 'perf', teams: 'perf', sub: 'd1' } },
+  { name: 'acme/fork', claims: { iss: GITHUB, groups: 'perf', teams: 'perf', sub: 'd1' } },
+  { name: 'anna', claims: { sub: 'a1', teams: ['perf', 'ops'] } },
+  { name: 'dee@example.com', claims: { teams: ['performers'], groups: ['perf'], sub: 'd1' } }
 ]
 const ENTRIES: readonly Entry[] = [
-  ...['ann', 'BOB', 'an*', '*', 'acme/*', 'ACME/sh*p', '*/shop', 'a*e/*o*', 'nobody', 'acme'],
+  ...['ann', 'BOB', 'an*', '*', 'acme/*', 'acme/sh*p', 'ACME/sh*p', '*/shop', 'a*e/*o*', 'nobody', 'acme'],
+  ...['gitlab:acme/*', 'gitlab:*/shop', 'gitlab:*'],
   ...[
     { repository: 'acme/shop' },
     { repository: 'acme/*', environment: 'production' },
     { repository: 'Acme/shop' }
   ],
-  ...[{ groups: 'perf' }, { groups: 'p*' }, { groups: 'perf*', repository: 'acme/*' }, { constructor: '*' }]
+  ...[{ groups: 'perf' }, { groups: 'p*' }, { groups: 'perf*', repository: 'acme/*' }, { constructor: '*' }],
+  ...[{ sub: 'd1' }, { sub: '*', groups: 'perf*' }, { teams: 'perf' }, { iss: LOGIN, groups: 'perf' }],
+  ...[
+    { iss: GITLAB, repository: 'acme/*' },
+    { iss: GITLAB, sub: 'd1' },
+    { iss: GITHUB, groups: 'perf' }
+  ]
 ]
 const LISTED = ['shop', 'site', 'acme/shop']
 const PROJECTS = [...LISTED, 'Shop', 'unlisted', null]
@@ -53,16 +86,25 @@ export function makeWorld(seed: number, { runs: count = 12 } = {}): World {
     id: at + 1,
     role: pick([...ROLES, 'member'] as const)
   }))
+  const signsOn = random() < 0.8
+  const { oidc, ...login } = ISSUERS
+  const entries = ENTRIES.filter((entry) => signsOn || typeof entry === 'string' || entry.iss !== LOGIN)
+  const issuers = { oidc, ...(signsOn && login) }
   const listed =
     random() < 0.1
       ? undefined
       : Object.fromEntries(
           some(LISTED, 0.7).map((name) => [
             name,
-            { members: some(ENTRIES, 0.12), viewers: some(ENTRIES, 0.08) }
+            { members: some(entries, 0.1), viewers: some(entries, 0.06) }
           ])
         )
-  const file = JSON.stringify({ listen: '127.0.0.1:0', data: 'd', ...(listed && { projects: listed }) })
+  const file = JSON.stringify({
+    listen: '127.0.0.1:0',
+    data: 'd',
+    ...issuers,
+    ...(listed && { projects: listed })
+  })
   const { config, problems } = parseConfig(file, '/')
   if (!config) throw new Error(problems.join('\n'))
   const grids: GridRecord[] = []
@@ -94,7 +136,7 @@ export function makeWorld(seed: number, { runs: count = 12 } = {}): World {
     const { id, name } = pick(users)
     grids.push(makeGrid({ id: `${markOf(seed, count + at)}alone`, status: 'stopped', user: { id, name } }))
   }
-  return { users, listed, projects: config.projects, runs, grids }
+  return { users, listed, signsOn, projects: config.projects, runs, grids }
 }
 
 /** Nothing else has it. */
@@ -105,25 +147,37 @@ export function markOf(seed: number, at: number): string {
 type Owned = Pick<RunRecord | GridRecord, 'user'>
 
 /** The rule, written down a second time. */
-export function maySee({ listed }: World, user: User, run: RunRecord | GridRecord): boolean {
+export function maySee({ listed, signsOn }: World, user: User, run: RunRecord | GridRecord): boolean {
   const { project, privacy } =
     'request' in run ? run.request : (run.createdFor ?? { project: null, privacy: 'private' })
   if (listed === undefined || user.role === 'admin' || privacy === 'public') return true
   if ((run as Owned).user?.id === user.id) return true
   const { members = [], viewers = [] } = (project === null ? undefined : listed[project]) ?? {}
-  return [...members, ...viewers].some((entry) => isUser(entry, user))
+  return [...members, ...viewers].some((entry) => isUser(entry, user, signsOn))
 }
 
-export function mayCreate({ listed }: World, user: User, project: string): boolean {
+export function mayCreate({ listed, signsOn }: World, user: User, project: string): boolean {
   if (user.role === 'viewer') return false
   const members = listed?.[project]?.members ?? (listed?.[project] ? [] : undefined)
-  return members === undefined || user.role === 'admin' || members.some((entry) => isUser(entry, user))
+  return (
+    members === undefined || user.role === 'admin' || members.some((entry) => isUser(entry, user, signsOn))
+  )
 }
 
-function isUser(entry: Entry, { name, claims = {} }: User): boolean {
-  if (typeof entry === 'string') return expressionOf(entry, 'i').test(name)
-  return Object.entries(entry).every(([key, pattern]) => {
-    const value = Object.entries(claims).find(([claim]) => claim === key)?.[1] ?? []
+function isUser(entry: Entry, { name, claims = {} }: User, signsOn: boolean): boolean {
+  if (typeof entry === 'string') {
+    const ofIssuer = claims.iss !== undefined
+    if (!ofIssuer) return Object.keys(claims).length === 0 && expressionOf(entry, 'i').test(name)
+    return entry.startsWith('gitlab:') === (claims.iss === GITLAB) && expressionOf(entry, '').test(name)
+  }
+  const { iss, ...said } = entry
+  const keys = Object.keys(said).join()
+  const isOfPeople = signsOn && ['groups', 'sub', 'sub,groups', 'groups,sub'].includes(keys)
+  const issuer = iss ?? (isOfPeople ? LOGIN : GITHUB)
+  if (issuer !== (claims.iss ?? LOGIN)) return false
+  return Object.entries(said).every(([key, pattern]) => {
+    const named = issuer === LOGIN && key === 'groups' ? 'teams' : key
+    const value = Object.entries(claims).find(([claim]) => claim === named)?.[1] ?? []
     return [value].flat().some((one) => expressionOf(pattern, '').test(one))
   })
 }

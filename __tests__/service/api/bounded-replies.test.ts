@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createTeams } from '../accounts/team.js'
 import { makeGrid, makeRun } from '../store/records.js'
 import {
@@ -10,7 +12,8 @@ import {
   postJson,
   runForm,
   send,
-  SPEC
+  SPEC,
+  waitForStatus
 } from '../support.js'
 
 const services = createServices()
@@ -114,7 +117,7 @@ describe('a request is refused', () => {
   test('with thousands of grids, or of problems, in a few words', async () => {
     const service = await services.start()
     const create = (run: object): ReturnType<typeof postJson> => postJson(service, '/runs', { run })
-    const many = await create({ tool: 'jmeter', grids: Array.from({ length: 50_000 }, () => 'a') })
+    const many = await create({ tool: 'jmeter', grids: Array.from({ length: 1_900 }, () => 'a') })
     expect([many.status, many.json.error]).toEqual([
       422,
       expect.stringContaining('run[grids] must not have more than 100 grids')
@@ -158,11 +161,45 @@ describe('a file that is made for secrets', () => {
         const reply = await get(team.as(member), pathname)
         expect([reply.status, reply.text]).toEqual([
           200,
-          `# The values are for the run's creator only.\n${names}`
+          `# The values are for whoever uploaded this file.\n${names}`
         ])
         const part = await send(team.as(member), 'GET', pathname, { headers: { range: 'bytes=0-1000' } })
         expect(part.text).not.toContain('hush')
       }
     }
   )
+
+  test('stays with whoever uploaded it when somebody else repeats the run: its values are used, and not shown', async () => {
+    const team = await teams.start()
+    const text = 'PASSWORD=hush-1\n'
+    const first = await createRun(team.as('member'), [
+      ...runForm({ duration: '1' }),
+      { name: 'run_files[]', fileName: 'environment', content: text }
+    ])
+    const read = async (id: string): Promise<[string, string][]> => {
+      await waitForStatus(team.as('admin'), `/runs/${id}`, ['finished'])
+      const { files } = (await get(team.as('admin'), `/runs/${id}`)).json._embedded
+      const { pathname } = new URL(files.find(({ name }) => name === 'environment')!.href)
+      return Promise.all(
+        (['member', 'admin', 'other'] as const).map(async (who): Promise<[string, string]> => [
+          who,
+          (await get(team.as(who), pathname)).text
+        ])
+      )
+    }
+    const names = '# The values are for whoever uploaded this file.\nPASSWORD=***\n'
+    const expected = [
+      ['member', text],
+      ['admin', names],
+      ['other', names]
+    ]
+    expect(await read(first)).toEqual(expected)
+    const byAdmin = (await send(team.as('admin'), 'POST', `/runs/${first}/repeat`)).json.uuid
+    expect(await read(byAdmin)).toEqual(expected)
+    // And of a repeat of that.
+    const again = (await send(team.as('admin'), 'POST', `/runs/${byAdmin}/repeat`)).json.uuid
+    expect(await read(again)).toEqual(expected)
+    const used = join(team.service.dataDir, 'runs', again, 'files', 'environment')
+    expect(readFileSync(used, 'utf8')).toBe(text)
+  })
 })

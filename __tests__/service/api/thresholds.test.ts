@@ -33,6 +33,7 @@ const ACCOUNTS: Accounts = {
   findBySession: byName,
   users: () => [],
   isRemoved: () => false,
+  findCreator: ({ name }) => byName(name),
   openSession: ({ name }) => name,
   closeSession: () => undefined
 }

@@ -106,10 +106,48 @@ describe('as with the commands', () => {
     ['a name is taken', { name: 'MEMBER', role: 'viewer' }, 409, 'there is a user member already'],
     ['a role is unknown', { name: 'x', role: 'root' }, 422, 'role must be admin or member or viewer'],
     ['days are none', { name: 'x', role: 'viewer', days: 0 }, 422, 'days must be a whole number from 1'],
-    ['days are endless', { name: 'x', role: 'viewer', days: '9999' }, 422, 'to 3650, not "9999"']
+    ['days are endless', { name: 'x', role: 'viewer', days: '9999' }, 422, 'to 3650, not "9999"'],
+    ['a key is unknown', { name: 'x', role: 'viewer', day: 30 }, 422, 'user: there is no key "day"'],
+    [
+      'all of it is wrong',
+      { name: 'x', rol: 'viewer', days: 0 },
+      422,
+      'user: role is missing; user: days must be a whole number from 1 to 3650, not "0"; user: there is no key "rol"'
+    ]
   ])('where %s', async (_, user, status, words) => {
     const reply = await add(user)
     expect([reply.status, reply.json.error]).toEqual([status, expect.stringContaining(words)])
+  })
+
+  test('where a key is unknown, nothing is added or rotated: a misspelt one must not make a token without an end', async () => {
+    const admin = team.as('admin')
+    const before = usersOf(await get(admin, '/users'))
+    const own = before.find(({ email }) => email === 'viewer')!.id
+    const replies = [
+      await add({ name: 'y', role: 'viewer', day: 30 }),
+      await postForm(admin, '/users', [
+        ['user[name]', 'y'],
+        ['user[role]', 'viewer'],
+        ['user[day]', '30']
+      ]),
+      await postForm(admin, `/users/${own}/rotate`, [['user[day]', '30']]),
+      await postJson(admin, `/users/${own}/rotate`, { user: { day: 30 } })
+    ]
+    for (const { status, json } of replies)
+      expect([status, json.error]).toEqual([422, 'user: there is no key "day"'])
+    expect(usersOf(await get(admin, '/users'))).toEqual(before)
+    expect((await get(team.as('viewer'), '/account')).status).toBe(200)
+  })
+
+  test('the last admin stays, though another one’s token has expired', async () => {
+    const admin = team.as('admin')
+    const late = userOf(await add({ name: 'late', role: 'admin', days: 1 }))
+    const { id } = usersOf(await get(admin, '/users')).find(({ email }) => email === 'admin')!
+    await clock.advance(DAY_MS)
+    const reply = await send(admin, 'DELETE', `/users/${id}`)
+    expect([reply.status, reply.json.error]).toEqual([409, expect.stringContaining('is the last admin')])
+    expect((await get(admin, '/account')).status).toBe(200)
+    expect((await send(admin, 'DELETE', `/users/${late.id}`)).status).toBe(200)
   })
 
   test('the last admin stays, and nobody is found who is not there', async () => {

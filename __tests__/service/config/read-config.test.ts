@@ -54,11 +54,61 @@ regions: { here: { processes: {} } }
 test('single sign-on needs an address that people are sent back to', () => {
   const login = 'login: { issuer: "https://id.example.com?x", client-id: a, client-secret-file: s }\n'
   expect(problemsOf(LOOPBACK + login)).toEqual([
-    'login: issuer: "https://id.example.com?x" is not an https address without user name and query, such as https://id.example.com',
+    'login: issuer: "https://id.example.com?***" is invalid; expected an https address without user name and query, such as https://id.example.com',
     'login: must have admins, members or viewers: the groups that may use the service',
     'login needs external-url: the provider sends people back to <external-url>/login/callback, which is registered there'
   ])
 })
+
+test.each([
+  ['metrics: SECRET', 'metrics: must be a map, found text'],
+  ['login: SECRET', 'login: must be a map, found text'],
+  ['tls: SECRET', 'tls: must be a map, found text'],
+  ['behind-proxy: SECRET', 'behind-proxy: must be a map, found text'],
+  ['behind-proxy: { trusted: SECRET }', 'behind-proxy: trusted: must be a list, found text'],
+  [
+    'behind-proxy: { trusted: [SECRET] }',
+    'behind-proxy: trusted: element 1: this text is invalid; expected an address'
+  ],
+  [
+    'regions: { eu: { kubernetes: { image-pull-secrets: [SECRET] } } }',
+    'this text is not a name in Kubernetes'
+  ],
+  ['external-url: SECRET', 'external-url: this text is invalid; expected an https address'],
+  ['external-url: "https://SECRET@a.example"', 'external-url: "https://***@a.example" is invalid'],
+  ['login: { issuer: SECRET }', 'login: issuer: this text is invalid; expected an https address'],
+  [
+    'login: { issuer: "https://admin:SECRET@a.example" }',
+    'login: issuer: "https://***@a.example" is invalid'
+  ],
+  [
+    'login: { issuer: "https://a.example/?key=SECRET" }',
+    'login: issuer: "https://a.example/?***" is invalid'
+  ],
+  [
+    'oidc: [ { issuer: SECRET } ]',
+    'oidc: element 1: issuer: this text is invalid; expected an https address'
+  ],
+  ['oidc: [ { issuer: "https://a.example/?key=SECRET" } ]', 'issuer: "https://a.example/?***" is invalid']
+])('never shows a secret in the wrong place: %s', (text, problem) => {
+  const problems = problemsOf(LOOPBACK + text.replace('SECRET', 'Hunter2_secret'))
+  expect(problems).toContainEqual(expect.stringContaining(problem))
+  expect(problems.join()).not.toContain('unter2')
+})
+
+test.each(['shop ', ' shop', 'sh\u200bop', 'sh\u0007op', 'sh\u00a0op', 'sh\u202eop', 'sh\u3164op', ''])(
+  'knows no project %j, which looks like another one',
+  (name) => {
+    const text = `projects: { ${JSON.stringify(name)}: {} }\nquotas: { projects: { ${JSON.stringify(name)}: {} } }`
+    const shown = JSON.stringify(name.replace(/[^a-z]/g, '?'))
+    expect(problemsOf(LOOPBACK + text)).toEqual(
+      ['projects', 'quotas: projects'].map(
+        (key) =>
+          `${key}: ${shown} cannot be the name of a project: it must be text without invisible characters, and without blanks at its ends`
+      )
+    )
+  }
+)
 
 test('needs no more than an address on loopback and a folder', () => {
   expect(parse(LOOPBACK).config).toEqual({
@@ -83,9 +133,96 @@ test('reads quotas and how long a run stays, and names what is wrong with its wh
   expect(
     problemsOf(`${LOOPBACK}quotas: { user: { nodes: none }, projects: { shop: { disc: 1GB } } }`)
   ).toEqual([
-    expect.stringMatching(/^quotas: user: nodes: "none" is invalid/),
+    expect.stringMatching(/^quotas: user: nodes: this text is invalid/),
     expect.stringMatching(/^quotas: projects: shop: unknown key disc \(did you mean disk\?\)/)
   ])
+})
+
+test('claims in projects are those of one issuer', () => {
+  const [first, second, people] = ['https://a.example', 'https://gitlab.example', 'https://id.example']
+  const oidc = `oidc: [{ issuer: "${first}", audience: x, name: a, allow: [{ sub: x, role: member }] }, { issuer: "${second}", audience: x, name: b, allow: [{ sub: x, role: member }] }]\n`
+  const login = `external-url: https://load.example.com\nlogin: { issuer: "${people}", client-id: x, client-secret-file: x, members: [x], groups-claim: teams }\n`
+  const entryOf = (keys: string, entry: string): unknown =>
+    parse(`${LOOPBACK}${keys}projects: { shop: { members: [${entry}] } }`).config?.projects?.get('shop')
+      ?.members[0]
+  for (const [keys, entry, issuer, isOfPeople, claims] of [
+    [oidc + login, '{ groups: perf, sub: x }', people, true, { teams: 'perf', sub: 'x' }],
+    [oidc + login, '{ groups: perf, ref: x }', first, false, { groups: 'perf', ref: 'x' }],
+    [oidc, '{ groups: perf }', first, false, { groups: 'perf' }],
+    [oidc + login, `{ iss: "${second}", groups: perf }`, second, false, { groups: 'perf' }],
+    [oidc + login, `{ iss: "${people}", email: x }`, people, true, { email: 'x' }]
+  ] as const)
+    expect([entry, entryOf(keys, entry)]).toEqual([
+      entry,
+      { issuer, isOfPeople, claims: Object.entries(claims) }
+    ])
+  const inShop = (entry: string): string[] =>
+    problemsOf(`${LOOPBACK}${oidc}projects: { shop: { members: [${entry}] } }`)
+  expect(inShop('{ iss: "https://gitlab.*", ref: x }')).toEqual([
+    'projects: shop: members: element 1: iss: "https://gitlab.*" is not an issuer of login or oidc, exactly as it is written there'
+  ])
+  expect(inShop(`{ iss: "${first}" }`)).toEqual([
+    expect.stringContaining('has no claim and would be everyone')
+  ])
+})
+
+describe('who or what a project lists must be there:', () => {
+  const issuerOf = (name: string): string =>
+    `{ issuer: "https://${name}.example", audience: x, name: ${name}, allow: [{ sub: x, role: member }] }`
+  const oidc = `oidc: [${issuerOf('gitlab-eu')}, ${issuerOf('ci')}]\n`
+  const login =
+    'external-url: https://load.example.com\nlogin: { issuer: "https://id.example", client-id: x, client-secret-file: x, members: [x] }\n'
+  const listing = (entry: string): string => `projects: { shop: { viewers: [ann, ${entry}] } }`
+  const place = 'projects: shop: viewers: element 2:'
+  const nobody = `${place} is nobody: claims are what an issuer says, and there is none (oidc, login)`
+
+  test.each<[string, string, string]>([
+    [
+      'a pattern as the name of a project',
+      'projects: { acme/*: { members: [ann] } }',
+      'projects: "acme/*" would be one project of just this name: name each project, as patterns are for users only'
+    ],
+    [
+      'a pattern as the name of a project in quotas',
+      'quotas: { projects: { acme/*: { nodes: 4 } } }',
+      'quotas: projects: "acme/*" would be one project of just this name: name each project, as patterns are for users only'
+    ],
+    [
+      'users of an issuer, where there is none',
+      listing('gitlab:acme/*'),
+      `${place} "gitlab:acme/*" is nobody: no issuer of oidc has the name "gitlab"`
+    ],
+    [
+      'users of an issuer that has another name',
+      oidc + listing('gitlab:acme/*'),
+      `${place} "gitlab:acme/*" is nobody: no issuer of oidc has the name "gitlab"`
+    ],
+    [
+      'users of an issuer whose name is a pattern, as no user has that in front',
+      oidc + listing('"c*:acme/*"'),
+      `${place} "c*:acme/*" is nobody: no issuer of oidc has the name "c*"`
+    ],
+    [
+      'users of an issuer, where people only sign in',
+      login + listing('ci:x'),
+      `${place} "ci:x" is nobody: no issuer of oidc has the name "ci"`
+    ],
+    ['groups, where nobody says who is in them', listing('{ groups: perf }'), nobody],
+    ['other claims, where nobody says them', listing('{ repository: acme/shop }'), nobody],
+    ['claims of tokens, where people only sign in', login + listing('{ ref: x }'), nobody]
+  ])('%s', (_, text, problem) => {
+    expect(problemsOf(LOOPBACK + text)).toEqual([problem])
+  })
+
+  test.each<[string, string]>([
+    ['users of an issuer with that name', oidc + listing('ci:x')],
+    ['users with a token, and repositories of the first issuer', oidc + listing('"*", acme/*')],
+    ['groups of people who sign in', login + listing('{ groups: perf }')],
+    ['claims of tokens', oidc + listing('{ repository: acme/shop }')],
+    ['users by a pattern in quotas', 'quotas: { users: { acme/*: { nodes: 4 } } }']
+  ])('not %s', (_, text) => {
+    expect(problemsOf(LOOPBACK + text)).toEqual([])
+  })
 })
 
 test('finds every problem at once, each with its key, its value and what is accepted', async () => {
@@ -109,7 +246,7 @@ regions: { eu: { kubernets: {} } }
     expect.stringMatching(/^listen: "8443" is invalid; expected an address and a port/),
     'data: must be text, found nothing',
     expect.stringMatching(
-      /^external-url: "https:\/\/…@load.example.com\/path" is invalid; expected an https address/
+      /^external-url: "https:\/\/\*\*\*@load.example.com\/path" is invalid; expected an https address/
     ),
     expect.stringMatching(
       /^tls: unknown key cert \(did you mean certificate\?\)|^tls: unknown key cert; known keys are certificate, key/
@@ -119,12 +256,12 @@ regions: { eu: { kubernets: {} } }
     expect.stringMatching(
       /^behind-proxy: trusted: element 1: "0.0.0.0\/0" is invalid; expected an address or a range/
     ),
-    expect.stringMatching(/^behind-proxy: trusted: element 2: "proxy.example" is invalid/),
+    expect.stringMatching(/^behind-proxy: trusted: element 2: this text is invalid/),
     'max-nodes: "0" is invalid; expected a whole number, at least 1',
-    expect.stringMatching(/^drain: "soon" is invalid; expected a duration of at least 0 s/),
+    expect.stringMatching(/^drain: this text is invalid; expected a duration of at least 0 s/),
     expect.stringMatching(/^retention: unknown key day \(did you mean days\?\)/),
     expect.stringMatching(/^retention: size: "50" is invalid; expected a size above 0 with a unit/),
-    expect.stringMatching(/^retention: runs-per-project: "many" is invalid; expected a whole number/),
+    expect.stringMatching(/^retention: runs-per-project: this text is invalid; expected a whole number/),
     expect.stringMatching(/^metrics: allow: element 1: "10.0.0.0\/33" is invalid/),
     expect.stringMatching(/^metrics: must have either token-file or allow/),
     expect.stringMatching(/^regions: eu: unknown key kubernets \(did you mean kubernetes\?\)/),

@@ -14,6 +14,7 @@ test('reads issuers with their rules, and the file of their authorities', () => 
       - { repository: acme/*, role: member }
       - { repository: acme/shop, environment: production, repository_id: 0042, role: admin }
   - issuer: https://login.acme.example/realms/ci/
+    name: realm
     audience: load
     ca: ca.pem
     allow: [{ sub: ci, role: viewer }]
@@ -22,6 +23,7 @@ test('reads issuers with their rules, and the file of their authorities', () => 
   expect(config?.oidc).toEqual([
     {
       issuer: 'https://token.actions.githubusercontent.com',
+      userClaim: 'repository',
       audience: 'https://load.example.com',
       allow: [
         { role: 'member', claims: [['repository', 'acme/*']] },
@@ -38,6 +40,7 @@ test('reads issuers with their rules, and the file of their authorities', () => 
     {
       // As written: a slash at the end is part of it.
       issuer: 'https://login.acme.example/realms/ci/',
+      ...{ name: 'realm', userClaim: 'sub' },
       audience: 'load',
       ca: '/etc/loadgate/ca.pem',
       allow: [{ role: 'viewer', claims: [['sub', 'ci']] }]
@@ -69,7 +72,7 @@ test('finds every problem at once', () => {
       /^oidc: element 1: allow: element 2: role is missing: admin, member, viewer; did you mean role where it says rol\?/
     ),
     expect.stringMatching(
-      /^oidc: element 1: allow: element 3: role: "owner" is invalid; expected one of admin, member, viewer/
+      /^oidc: element 1: allow: element 3: role: this text is invalid; expected one of admin, member, viewer/
     ),
     'oidc: element 1: allow: element 4: repository: must be text, found a list',
     expect.stringMatching(/^oidc: element 1: allow: element 5: iss is the same in all tokens/),
@@ -78,7 +81,7 @@ test('finds every problem at once', () => {
       /^oidc: element 2: issuer: "http:\/\/ci.example" is invalid; expected an https address/
     ),
     expect.stringMatching(/^oidc: element 2: allow: is an empty list/),
-    expect.stringMatching(/^oidc: element 3: issuer: "https:\/\/…@ci.example" is invalid/),
+    expect.stringMatching(/^oidc: element 3: issuer: "https:\/\/\*\*\*@ci.example" is invalid/),
     'oidc: element 3: audience: must be text, found nothing'
   ])
   expect(problems.join()).not.toContain('hunter2')
@@ -92,8 +95,26 @@ describe('refuses', () => {
     ['no rules', `oidc: [{ ${ISSUER}, ${AUDIENCE} }]`, /^oidc: element 1: allow is missing/],
     [
       'the same issuer twice',
-      `oidc: [{ ${ISSUER}, ${AUDIENCE}, ${RULE} }, { ${ISSUER}, audience: other, ${RULE} }]`,
+      `oidc: [{ ${ISSUER}, ${AUDIENCE}, ${RULE} }, { ${ISSUER}, name: other, audience: other, ${RULE} }]`,
       /^oidc: the issuer https:\/\/token.actions.githubusercontent.com is there twice/
+    ],
+    ...[
+      'repository: "*/*"',
+      'repository: "*/shop"',
+      'ref: refs/heads/main',
+      'event_name: push',
+      'sub: "repo:acme/*:*"',
+      'sub: "repo:acme/shop:ref:refs/heads/main"',
+      'sub: acme/shop, ref: refs/heads/main'
+    ].map((claim): [string, string, RegExp] => [
+      `strangers by ${claim}`,
+      `oidc: [{ ${ISSUER}, ${AUDIENCE}, allow: [{ ${claim}, role: admin }] }]`,
+      /^oidc: element 1: allow: element 1: lets in strangers/
+    ]),
+    [
+      'strangers of gitlab.com by sub',
+      `oidc: [{ issuer: https://gitlab.com, ${AUDIENCE}, allow: [{ sub: "project_path:acme/shop", role: admin }] }]`,
+      /^oidc: element 1: allow: element 1: lets in strangers, .*; say whose, .* such as repository: acme\/\*/
     ],
     [
       'a query',
@@ -104,10 +125,27 @@ describe('refuses', () => {
     expect(parse(text).problems).toEqual([expect.stringMatching(words)])
   })
 
+  test.each([
+    'repository: acme/*',
+    'repository: "*/*", repository_owner_id: 12345',
+    'sub: "repo:acme/*:*", project_id: 12',
+    'repository_owner: acme, ref: refs/heads/main'
+  ])('nobody by %s, which says whose', (claims) => {
+    expect(
+      parse(`oidc: [{ ${ISSUER}, ${AUDIENCE}, allow: [{ ${claims}, role: member }] }]`).problems
+    ).toEqual([])
+  })
+
+  test('nor by any rule for an issuer of one company', () => {
+    const company = 'issuer: https://gitlab.acme.example, name: gitlab'
+    const rules = 'allow: [{ ref_protected: true, role: member }, { sub: "project_path:*", role: viewer }]'
+    expect(parse(`oidc: [{ ${company}, ${AUDIENCE}, ${rules} }]`).problems).toEqual([])
+  })
+
   test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1/x'])(
     'not %s, which is on this machine',
     (issuer) => {
-      expect(parse(`oidc: [{ issuer: "${issuer}", ${AUDIENCE}, ${RULE} }]`).problems).toEqual([])
+      expect(parse(`oidc: [{ issuer: "${issuer}", name: ci, ${AUDIENCE}, ${RULE} }]`).problems).toEqual([])
     }
   )
 })

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { parse } from 'yaml'
 import {
   CONFIG_KEYS,
   DEFAULT_AT_LEAST,
@@ -58,6 +59,41 @@ test('config files on the page are accepted', () => {
   expect(parts).toHaveLength(1)
 })
 
-test('ten lines are ten lines', () => {
-  expect(blocksOf('sh')[0]!.trimEnd().split('\n')).toHaveLength(10)
+test('the smallest setup comes first: its gate has no secret, and the service lets it in', () => {
+  expect(PAGE.indexOf('\n## The smallest setup')).toBe(PAGE.indexOf('\n## '))
+  const { config } = parseConfig(/printf '([^']*)'/.exec(PAGE)![1]!.replaceAll('\\n', '\n'), '/')
+  const { permissions, steps } = parse(blocksOf('yaml')[0]!) as {
+    permissions: object
+    steps: readonly { with?: Readonly<Record<string, string>> }[]
+  }
+  const gate = steps.at(-1)!.with!
+  expect(permissions).toMatchObject({ 'id-token': 'write' })
+  expect(gate).toMatchObject({ token: 'oidc', 'base-url': config!.externalUrl })
+  // What the gate asks for unless it is told otherwise.
+  expect(config!.oidc).toMatchObject([{ audience: new URL(gate['base-url']!).origin }])
+})
+
+/** Not each rule of a document can be tested; these were true once. */
+test.each([
+  ['no single sign-on', /\bno single sign-on\b/i],
+  ['images for amd64 only', /image is for amd64/i]
+])('no document says: %s', (_, words) => {
+  const pages = readdirSync('docs').filter((name) => name.endsWith('.md'))
+  const files = ['README.md', 'SECURITY.md', ...pages.map((name) => `docs/${name}`)]
+  expect(files.filter((file) => words.test(readFileSync(file, 'utf8')))).toEqual([])
+})
+
+test('how long a locked database is waited for is what the service waits', () => {
+  const told = [...PAGE.matchAll(/waits? (?:for )?up to (\d+) s/g)].map(([, seconds]) => Number(seconds))
+  const [, given] = /const CALLER_WAITS_MS = ([\d_]+)/.exec(
+    readFileSync('src/service/store/when-free.ts', 'utf8')
+  )!
+  expect(told).toEqual([1, 2].map(() => Number(given!.replace('_', '')) / 1000))
+})
+
+test('what stops the service waits for what the page says', () => {
+  expect(PAGE).toContain('`drain` and two minutes more')
+  const stop = Number(/--stop-timeout (\d+)/.exec(PAGE)![1])
+  expect(stop).toBe(10 * 60 + 120)
+  expect(DEFAULT_DRAIN).toBe('10m')
 })

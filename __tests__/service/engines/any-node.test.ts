@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { runScript } from '../../../src/service/engines/browser/run-script.js'
 import type { NodeOrder, NodeOutcome } from '../../../src/service/engines/engine.js'
@@ -62,7 +61,7 @@ afterEach(() => folders.remove())
 function podOf(image: LocalImage): LoadNode {
   const found = new Map<object, Promise<unknown>>()
   return {
-    env: { LANG: 'C.UTF-8', HOME: '/pods-home' },
+    env: { LANG: 'C.UTF-8', HOME: '/pods-home', TMPDIR: '/pods-temp' },
     memoryBytes: 1024 ** 3,
     pathOf: (path) => `/pod${path}`,
     find: <T>(search: { inImage: (image: LocalImage) => Promise<T> }) => {
@@ -182,18 +181,17 @@ describe.each([
 })
 
 test.each([
-  ['jmeter', runJMeter],
-  ['gatling', runGatling],
-  ['java-selenium', runSeleniumPlan]
-])('the JVM of %s writes its preferences into the home of the node', async (_, run) => {
+  ['jmeter', runJMeter, true],
+  ['gatling', runGatling, true],
+  // Each user has a folder of its own.
+  ['java-selenium', runSeleniumPlan, false]
+])('the JVM of %s has the home of the node, and its folder for temporary files', async (_, run, isOfNode) => {
   await run()
   expect(seen!.text).toContain('-Duser.home=/pods-home')
+  expect(seen!.text.includes('-Djava.io.tmpdir=/pods-temp')).toBe(isOfNode)
 })
 
-test('messages of service-chrome are followed, in a folder of this machine’s own', async () => {
+test('messages of service-chrome are followed, beside the folder of the plan', async () => {
   await runBrowserScript()
-  expect(seen!.command.follows).toEqual([
-    join(tmpdir(), 'loadgate-browser-0123456789abcdef01234567', 'messages'),
-    order.samplesFile
-  ])
+  expect(seen!.command.follows).toEqual([`${join(folder, 'work')}.messages`, order.samplesFile])
 })

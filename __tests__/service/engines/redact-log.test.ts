@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { redactLog, secretValues } from '../../../src/service/engines/redact-log.js'
+import { makeRandom } from '../../support/data/seeded-random.js'
 
 const SECRET = 'aGreatSecret/42'
 const OTHER = 'hunter2hunter2'
@@ -49,6 +50,79 @@ describe('a log without secrets', () => {
     { name: 'not cut', text: `a ${SECRET.slice(0, 9)}`, expected: 'a aGreatSec' }
   ])('one whose end was cut off with the line: $name', ({ text, expected }) => {
     expect(redactLog(text, [OTHER, SECRET])).toBe(expected)
+  })
+
+  test.each([
+    { name: 'side by side', secrets: ['first-secret', 'secret-second'], text: 'a first-secret-second b' },
+    { name: 'one in another', secrets: ['secret', 'my-secret-word'], text: 'a my-secret-word b' },
+    {
+      name: 'one that starts another',
+      secrets: ['secret-one', 'secret-one-and-two'],
+      text: 'a secret-one b'
+    },
+    { name: 'one that another one overlaps', secrets: ['aaaaaab', 'aaaaaaaaac'], text: 'a aaaaaaaab b' }
+  ])('several that overlap are redacted completely: $name', ({ secrets, text }) => {
+    const redacted = redactLog(text, secrets)
+    expect(redacted).toMatch(/^a a{0,2}\*\*\* b$/)
+  })
+
+  test('whatever they are, nothing of them is left, and all else stays', () => {
+    const random = makeRandom(29)
+    const letters = (length: number, from: string): string =>
+      Array.from({ length }, () => from[Math.floor(random() * from.length)]).join('')
+    for (let round = 0; round < 100; round++) {
+      const secrets = Array.from({ length: 1 + (round % 20) }, () =>
+        letters(6 + Math.floor(random() * 8), 'ab')
+      )
+      const cut = secrets[0]!.slice(0, 6 + Math.floor(random() * (secrets[0]!.length - 5)))
+      const text = `${letters(60, 'abc')}${secrets.at(-1)!}${letters(20, 'abc')}${cut}…${letters(20, 'abc…')}`
+      const redacted = redactLog(text, secrets)
+      for (const secret of secrets) expect(redacted).not.toContain(secret)
+      const starts = secrets.flatMap((secret) =>
+        Array.from({ length: secret.length - 5 }, (_, i) => `${secret.slice(0, i + 6)}…`)
+      )
+      for (const start of starts) expect(redacted).not.toContain(start)
+      // What is shown is in the text, in this order.
+      let at = 0
+      for (const piece of redacted.split('***')) {
+        const found = text.indexOf(piece, at)
+        expect(found).toBeGreaterThanOrEqual(at)
+        at = found + piece.length
+      }
+    }
+  })
+
+  test.each([
+    { name: 'as its plan prints it', line: (secret: string) => `${secret.slice(0, 9)}…` },
+    { name: 'of nothing but starts of secrets', line: (secret: string) => secret.slice(0, -1) }
+  ])('takes no longer for many secrets and a log $name', ({ line }) => {
+    const secrets = Array.from({ length: 1000 }, (_, i) => `secret "${i * 7919}" <of the/plan> & more`)
+    const words = secrets.map(line).join('')
+    const before = process.cpuUsage()
+    for (let i = 0; i < 200; i++) redactLog(words.slice(i * 10, i * 10 + 8192), secrets)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1e6).toBeLessThan(10)
+  })
+
+  const nested = (end: string): string[] =>
+    Array.from({ length: 334 }, (_, i) => `${'a'.repeat(i + 6)}${end}`)
+  test.each([
+    { name: 'each the start of the next', secrets: nested('') },
+    { name: 'alike but for their ends', secrets: nested('A') },
+    { name: 'of one very long one', secrets: [`${'a'.repeat(60_000)}A`] }
+  ])('nor for those that are $name', ({ secrets }) => {
+    const before = process.cpuUsage()
+    const redacted = redactLog('a'.repeat(1_000_000), secrets)
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1e6).toBeLessThan(5)
+    expect(redacted).toHaveLength(secrets[0] === 'aaaaaa' ? 3 : 1_000_000)
+  })
+
+  test('a log of nothing but names takes no longer than another one', () => {
+    const before = process.cpuUsage()
+    redactLog(' property: '.repeat(2_000_000), [])
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1e6).toBeLessThan(1.5)
   })
 
   test.each([

@@ -290,7 +290,7 @@ describe('https', () => {
     execFileSync('mkfifo', [files.certificate])
     await look(() => logged.length > 0)
     expect(logged[0]).toMatch(
-      /the one before stays: tls.certificate cannot be read: .*pipe.pem is not a regular file/
+      /the one before stays: tls.certificate cannot be read: .*pipe.pem is a pipe, not a regular file/
     )
     rmSync(files.certificate)
     for (const name of ['certificate', 'key'] as const) copyFileSync(second[name], files[name])

@@ -52,13 +52,17 @@ test.each([130, 350])('a run with %i later ones still has those before it', asyn
 type Changes = NonNullable<Parameters<typeof makeRun>[0]>
 
 /** A run after an earlier one of the same plan, and what a user sees of both. */
-async function follow(changes: Changes, files: readonly (Record<string, string> | undefined)[] = []) {
+async function follow(
+  changes: Changes,
+  files: readonly (Record<string, string> | undefined)[] = [],
+  earlier: Changes = {}
+) {
   const store = new Store(folders.create())
   const report = {
     ...{ summary: '', mean_response_time: 1, mean_concurrency: 1, mean_throughput: 1, mean_error_rate: 0 },
     rehearsal: false
   }
-  const [other, run] = [{}, changes].map((own: Changes, index) => {
+  const [other, run] = [earlier, changes].map((own: Changes, index) => {
     const names = Object.keys({ ...files[0], ...files[1] }).filter((name) => name !== 'plan.jmx')
     const made = makeRun({
       ...{ sequence: index + 1, status: 'finished', samples: 10, report },
@@ -126,10 +130,10 @@ describe('what differs between two runs of a plan', () => {
 
   test('a file is compared by its content, if both runs still have it', async () => {
     const changed = await follow({}, [
-      { 'data.csv': '1', 'user.properties': 'users=5' },
-      { 'data.csv': '1', 'user.properties': 'users=7' }
+      { 'data.csv': '1', 'more.csv': 'users=5' },
+      { 'data.csv': '1', 'more.csv': 'users=7' }
     ])
-    expect(changed.warnings).toEqual([`${NOT_SAME} the file user.properties.`])
+    expect(changed.warnings).toEqual([`${NOT_SAME} the file more.csv.`])
     expect(changed.points?.map(({ isAfterChange }) => isAfterChange)).toEqual([false, true])
     const plan = await follow({}, [{}, { 'plan.jmx': 'b plan' }])
     expect(plan.warnings).toEqual([`${NOT_SAME} the plan.`])
@@ -142,6 +146,80 @@ describe('what differs between two runs of a plan', () => {
     expect((await follow({}, [large('a'), large('b')])).warnings).toEqual([])
     expect((await follow({}, [large('a'), large('ab')])).warnings).toEqual([`${NOT_SAME} the file data.csv.`])
   })
+})
+
+/** A run with a secret, and one that somebody has made up to find out what it is: with the secret itself, and with something else. */
+describe('a guess of a secret is not confirmed, neither by a comparison nor by the trend', () => {
+  const SECRET = 'hunter2-abc'
+  const given = (properties: readonly ReturnType<typeof property>[]): Changes => ({ request: { properties } })
+  const base64 = (text: string): string => Buffer.from(`x:${text}`).toString('base64')
+
+  test.each<[string, (guess: string) => [Changes, Changes], string[]]>([
+    [
+      'a secret by its name',
+      (guess) => [given([property('password', SECRET)]), given([property('password', guess)])],
+      []
+    ],
+    [
+      'a secret that is said to be one',
+      (guess) => [given([property('mail', SECRET, true)]), given([property('mail', guess, true)])],
+      []
+    ],
+    [
+      'a secret that the other run does not call one',
+      (guess) => [given([property('mail', SECRET, true)]), given([property('mail', guess)])],
+      ['the parameter -Jmail.']
+    ],
+    [
+      'a parameter that has it among other things',
+      (guess) => [
+        given([property('password', SECRET), property('line', base64(SECRET))]),
+        given([property('password', 'other-one'), property('line', base64(guess))])
+      ],
+      ['the parameter -Jline (A:']
+    ],
+    [
+      'more of them than can be redacted',
+      (guess) =>
+        [SECRET, guess].map((value) =>
+          given(
+            Array.from({ length: 50 }, (_, at) => [
+              property(`password${at}`, `${value}${at}`),
+              property(`p${at}`, `${value}${at}`)
+            ]).flat()
+          )
+        ) as [Changes, Changes],
+      []
+    ]
+  ])('%s', async (_, runsOf, words) => {
+    const results = []
+    for (const guess of [SECRET, 'hunter2-xyz']) {
+      const { warnings, points } = await follow(runsOf(guess)[1], [], runsOf(guess)[0])
+      results.push([
+        warnings.map((line) => line.replaceAll(base64(guess), 'GUESS')),
+        points?.map(({ isAfterChange }) => isAfterChange)
+      ])
+      expect(warnings.map((line) => line.slice(0, `${NOT_SAME} ${words[0] ?? ''}`.length))).toEqual(
+        words.map((each) => `${NOT_SAME} ${each}`)
+      )
+      expect(JSON.stringify(warnings)).not.toContain(SECRET)
+    }
+    expect(results[0]).toEqual(results[1])
+  })
+
+  test.each(['environment', 'user.properties', 'system.properties'])(
+    'the values in %s, also those whose names say nothing; the names are compared',
+    async (file) => {
+      const by = (text: string) =>
+        follow({}, [{ [file]: `PASSWORD=${SECRET}\nMAIL=${SECRET}\n` }, { [file]: text }])
+      for (const guess of [SECRET, 'hunter2-xyz', 'longer-than-the-secret'])
+        expect(await by(`PASSWORD=${guess}\nMAIL=${guess}\n`)).toMatchObject({
+          warnings: [],
+          points: [{ isAfterChange: false }, { isAfterChange: false }]
+        })
+      expect((await by('PASSWORD=1\nMAIL=1\nMORE=1\n')).warnings).toEqual([`${NOT_SAME} the file ${file}.`])
+    }
+  )
 })
 
 test.each<[string, Changes, string]>([

@@ -194,7 +194,7 @@ describe('the files of a run', () => {
       return replies.map(({ text }) => text)
     }
     expect(await read('member')).toEqual([part.content, part.content])
-    const names = "# The values are for the run's creator only.\nAPI_TOKEN=***\n"
+    const names = '# The values are for whoever uploaded this file.\nAPI_TOKEN=***\n'
     for (const member of ['admin', 'viewer', 'other'] as const)
       expect(await read(member)).toEqual([names, names])
   })

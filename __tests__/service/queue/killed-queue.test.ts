@@ -4,14 +4,17 @@ import { type LoadNode, withRun } from '../../../src/service/nodes/load-node.js'
 import type { Places } from '../../../src/service/places.js'
 import { createSurvivingPlaces } from '../../support/surviving-place.js'
 import { createKillable } from '../killable-service.js'
+import { createServedTeams, type ServedTeam } from '../quotas/served-team.js'
 import { createWorld, optionsOf } from '../runs/surviving-world.js'
 import { createRun, createServices, get, runForm, specFields, until, waitForStatus } from '../support.js'
 
 const services = createServices()
+const teams = createServedTeams()
 const killable = createKillable()
 afterEach(async () => {
   killable.killAll()
   await services.closeAll()
+  await teams.closeAll()
 })
 
 const ENDED = ['finished', 'problem']
@@ -41,6 +44,29 @@ test('a killed service: no tool is started twice, runs that had not started wait
     expect((await waitForStatus(next, `/runs/${id}`, ENDED)).json.status).toBe('finished')
   expect(world.starts()).toBe(3)
   expect((await get(next, '/runs')).json.total).toBe(3)
+})
+
+test('users take turns across a restart', async () => {
+  const world = createWorld(teams.folder())
+  const folder = teams.folder()
+  const keys = 'max-nodes: 1\ndrain: 0\n'
+  const first = await teams.start(keys, { folder, world })
+  await createRun(first.as('eve'))
+  await until(() => world.starts() === 1)
+  const ids = [await createRun(first.as('eve')), await createRun(first.as('ann'))]
+  const positionsIn = (service: ServedTeam): Promise<unknown[]> =>
+    Promise.all(
+      ids.map(
+        async (id) =>
+          ((await get(service.as('eve'), `/runs/${id}`)).json as { queue_position?: unknown }).queue_position
+      )
+    )
+  expect(await positionsIn(first)).toEqual([2, 1])
+  await first.close()
+  const next = await teams.start(keys, { folder, world })
+  await until(() => world.starts() === 2)
+  expect(await positionsIn(next)).toEqual([1, null])
+  world.release()
 })
 
 test('before any tool starts, it is on the disk that the run has started', async () => {

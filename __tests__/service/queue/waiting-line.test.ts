@@ -127,6 +127,13 @@ describe('fairness', () => {
     expect(line.order().map(({ id }) => id)).toEqual(['b1', 'a1'])
   })
 
+  test('so does whoever had one in an earlier line', () => {
+    const line = new WaitingLine()
+    line.recall(['a', 'c', 'a'])
+    for (const id of ['a1', 'b1', 'c1']) line.join(onMachine(id, id[0]!))
+    expect(line.order().map(({ id }) => id)).toEqual(['b1', 'c1', 'a1'])
+  })
+
   test('the order that is shown is the order of the turns, if nobody else comes', () => {
     const line = new WaitingLine()
     for (const id of ['a0', 'a1', 'a2', 'b1', 'c1', 'b2']) {

@@ -44,7 +44,14 @@ export function createServedTeams(): {
         },
         {
           start: (options) =>
-            startService({ ...options, ...(world && { env: { ...process.env, JMETER_HOME: world.home } }) }),
+            startService({
+              ...options,
+              // Its tool writes to a folder that is closed to other users.
+              ...(world && {
+                env: { ...process.env, JMETER_HOME: world.home },
+                isolatesPlans: 'where possible'
+              })
+            }),
           pages: () => import('../../../src/report/page/served/served-pages.js'),
           ...(clock && { clock })
         }

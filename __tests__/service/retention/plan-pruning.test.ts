@@ -13,6 +13,7 @@ function makeRuns(random: () => number): KeptRun[] {
       id: `r${index}`,
       sequence: index + 1,
       project: [null, 'shop', 'bank'][Math.floor(random() * 3)]!,
+      userId: Math.floor(random() * 2),
       createdMs,
       bytes: Math.floor(random() * 1000),
       endedMs: random() < 0.8 ? createdMs + random() * (NOW_MS - createdMs) : undefined,
@@ -25,6 +26,7 @@ const makeLimits = (random: () => number): Retention => ({
   ...(random() < 0.5 && { days: Math.floor(random() * 100) }),
   ...(random() < 0.5 && { bytes: Math.floor(random() * 10_000) }),
   ...(random() < 0.5 && { runsPerProject: 1 + Math.floor(random() * 10) }),
+  ...(random() < 0.5 && { listed: new Set(['shop']) }),
   ...(random() < 0.8 && { atLeastMs: Math.floor(random() * 30) * DAY_MS })
 })
 
@@ -42,8 +44,12 @@ describe.each(Array.from({ length: 200 }, (_, seed) => seed + 1))('seed %i', (se
     limits.days !== undefined && createdMs < NOW_MS - limits.days * DAY_MS
   const newerOfProject = (run: KeptRun): KeptRun[] =>
     runs.filter(
-      ({ project, sequence, endedMs, isPinned }) =>
-        project === run.project && sequence > run.sequence && endedMs !== undefined && !isPinned
+      ({ project, userId, sequence, endedMs, isPinned }) =>
+        project === run.project &&
+        (limits.listed === undefined || project === 'shop' || userId === run.userId) &&
+        sequence > run.sequence &&
+        endedMs !== undefined &&
+        !isPinned
     )
   const isTooMany = (run: KeptRun): boolean =>
     limits.runsPerProject !== undefined && newerOfProject(run).length >= limits.runsPerProject
@@ -73,7 +79,7 @@ describe.each(Array.from({ length: 200 }, (_, seed) => seed + 1))('seed %i', (se
 
 test('says which limit a run is beyond', () => {
   const run = (sequence: number, changes: Partial<KeptRun>): KeptRun => ({
-    ...{ id: `r${sequence}`, sequence, project: null, createdMs: NOW_MS, bytes: 10 },
+    ...{ id: `r${sequence}`, sequence, project: null, userId: 1, createdMs: NOW_MS, bytes: 10 },
     ...{ endedMs: 0, isPinned: false },
     ...changes
   })
@@ -90,4 +96,24 @@ test('says which limit a run is beyond', () => {
     'r4: there are, without a project, more than 1 runs'
   ])
   expect(planPruning(runs, {}, { nowMs: NOW_MS })).toEqual([])
+})
+
+test('runs in a project that is not in the config file push out none of somebody else', () => {
+  const run = (sequence: number, project: string | null, userId: number): KeptRun => ({
+    ...{ id: `r${sequence}`, sequence, project, userId, createdMs: NOW_MS, bytes: 10 },
+    ...{ endedMs: 0, isPinned: false }
+  })
+  const runs = [
+    ...[run(1, 'acme/shop', 1), run(2, 'acme/shop', 2), run(3, 'acme/shop', 2)],
+    ...[run(4, null, 1), run(5, null, 2), run(6, null, 2)],
+    ...[run(7, 'bank', 1), run(8, 'bank', 2)]
+  ]
+  const retention = { runsPerProject: 1, listed: new Set(['bank']) }
+  expect(
+    planPruning(runs, retention, { nowMs: NOW_MS }).map(({ run: { id }, why }) => `${id}: ${why}`)
+  ).toEqual([
+    'r2: project "acme/shop" has more than 1 runs of this user',
+    'r5: there are, without a project, more than 1 runs of this user',
+    'r7: project "bank" has more than 1 runs'
+  ])
 })

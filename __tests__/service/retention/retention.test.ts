@@ -257,7 +257,7 @@ describe('a run stays at least for a day', () => {
   })
 
   const kept = ({ sequence, createdMs }: RunRecord): Omit<KeptRun, 'id'> => ({
-    ...{ sequence, project: null, createdMs, bytes: 100, endedMs: createdMs, isPinned: false }
+    ...{ sequence, project: null, userId: null, createdMs, bytes: 100, endedMs: createdMs, isPinned: false }
   })
 })
 

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -68,6 +69,29 @@ describe('the logs of a run', () => {
     const kept = readFileSync(copies[2]!, 'utf8')
     expect(kept.length).toBeLessThan(100)
     expect(kept).toMatch(/^first\n… \d+ bytes or slightly more omitted …\n$/)
+  })
+
+  test('are cut to what is shown when the run ends', async () => {
+    const home = writeJMeter(services.folder(), [
+      writeSample('home'),
+      'echo first >"$log"; yes some words | head -n 700000 >>"$log"; echo last >>"$log"; truncate -s 60G "$log.holes"'
+    ])
+    const service = await services.start({
+      engine: 'real',
+      env: { PATH: process.env.PATH, JMETER_HOME: home }
+    })
+    const { json } = await finishRun(service, runForm({}, specFields({ instance_quantity: '1' })))
+    const logs = service.store.folder.logsDir(json.uuid)
+    const [name = '', holes = ''] = readdirSync(logs).sort()
+    const text = readFileSync(join(logs, name), 'utf8')
+    expect(text.length).toBeLessThanOrEqual(5 * 1024 ** 2)
+    expect(text).toMatch(
+      /^first\nsome words\n[^]*\n… 24\d{5} bytes or slightly more omitted …\n[^]*\nlast\n$/
+    )
+    expect(statSync(join(logs, holes)).size).toBeLessThan(100)
+    // It is shown as it is, and not cut again.
+    const [copy] = await service.keepLogs({ runId: json.uuid, folder: services.folder(), secrets: [] })
+    expect(readFileSync(copy!, 'utf8')).toBe(text)
   })
 
   test('never have the token of the service', async () => {

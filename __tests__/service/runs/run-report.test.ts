@@ -1,8 +1,12 @@
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ByteScanner } from '../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../src/analysis/results/figures/merge.js'
-import { describeResults } from '../../../src/service/runs/run-report.js'
+import { describeResults, mergeResults } from '../../../src/service/runs/run-report.js'
 import type { GridRecord, RunRecord } from '../../../src/contract/records.js'
+import type { Store } from '../../../src/service/store/store.js'
+import { createFolders } from '../support.js'
 
 const START_MS = 1_760_000_000_137
 
@@ -76,5 +80,50 @@ describe('the findings of a summary', () => {
     expect(summaryOf([0, 10], 'no such class\nsecond line', true)).toMatch(
       /^The run failed: no such class; second line\. Up/
     )
+  })
+})
+
+describe('the results of a run', () => {
+  const folders = createFolders()
+  afterAll(() => folders.remove())
+
+  /** A CSV with these lines for each node of a grid. */
+  const merge = async (nodes: readonly (readonly string[])[]) => {
+    const folder = folders.create()
+    const samplesFiles = nodes.map((rows, node) => {
+      const file = join(folder, `node-${node}.csv`)
+      writeFileSync(file, `${['timeStamp,elapsed,label,success,allThreads', ...rows].join('\n')}\n`)
+      return file
+    })
+    const grid = { id: 'g', spec: { region: 'local', instanceQuantity: nodes.length } }
+    const run = { id: 'r', files: [], nodes: [], request: { properties: [], threads: 2 } }
+    const store = {
+      gridsOf: () => [grid],
+      folder: {
+        samplesFiles: () => samplesFiles,
+        resultFile: () => join(folder, 'result.csv'),
+        uploadDir: () => folder
+      }
+    }
+    return mergeResults(run as unknown as RunRecord, {
+      store: store as unknown as Store,
+      signal: new AbortController().signal
+    })
+  }
+  const rowsOf = (count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `${START_MS + 10 * i},${10 + i},item ${i},${i % 4 > 0},3`)
+
+  test.each([
+    { name: 'one node', nodes: [rowsOf(8)], samples: 8, failures: 2, users: 3 },
+    { name: 'two nodes', nodes: [rowsOf(8), rowsOf(8)], samples: 16, failures: 4, users: 6 }
+  ])('have every sample, and no figures of labels: $name', async ({ nodes, samples, failures, users }) => {
+    const { measurements, users: found } = await merge(nodes)
+    const figures = measurements.figures({})
+    expect(figures).toMatchObject({ samples, failures, minMs: 10, maxMs: 17 })
+    expect(figures?.percentileMs(50)).toBe(13)
+    expect(found?.peak).toBe(users)
+    expect(measurements.series?.failures).toEqual([failures])
+    // There may be a hundred thousand of them: nobody else has a turn while their names are sorted.
+    expect(measurements.labels).toEqual([])
   })
 })

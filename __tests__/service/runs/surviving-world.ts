@@ -25,7 +25,8 @@ export function createWorld(root: string, { regions = ['east', 'west'], ...rest 
   const home = writeJMeter(join(root, 'jmeter'), [
     writeSample('before'),
     `echo start >> ${root}/starts`,
-    `while [ ! -e ${root}/release ]; do sleep 0.02; done`,
+    // Or until the test has removed its folder.
+    `while [ ! -e ${root}/release ] && [ -e ${root}/starts ]; do sleep 0.02; done`,
     writeSample('after')
   ])
   return {

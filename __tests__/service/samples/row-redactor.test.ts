@@ -53,6 +53,17 @@ describe('a secret in a row', () => {
     expect(scanner.end()).toMatchObject({ rows: 2 })
   })
 
+  test('that overlaps one across columns or rows is redacted', () => {
+    const rows = row({ label: 'x-abcdef', message: 'ok' }) + row({ message: 'ghijkl' })
+    const secrets = ['abcdef', 'def,200', 'text,true,', '1\n17001234', '0123456789,12,home']
+    expect(cover(secrets, rows)).toBe(
+      rows
+        .replace('x-abcdef,200', 'x-******,***')
+        .replace(',home', ',****')
+        .replaceAll('text,true', '****,true')
+    )
+  })
+
   test('of digits is redacted in texts, and no number is changed', () => {
     expect(cover(['123456'], row({ elapsed: '123456', message: 'code 123456' }))).toBe(
       row({ elapsed: '123456', message: 'code ******' })

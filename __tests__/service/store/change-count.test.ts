@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { openStore } from '../../../src/service/serve.js'
 import type { SqliteStore } from '../../../src/service/store/sqlite-store.js'
@@ -64,7 +65,7 @@ test.each([
   writeFileSync(fileOf(dataDir), change(readFileSync(fileOf(dataDir), 'utf8')))
   const next = claim(dataDir)
   expect(next.why).toMatch(
-    /restored from an older copy \(runs have changed since it was copied\), and 1 run may/
+    /restored from an older copy \(runs have changed since it was copied\), and waiting runs may/
   )
   // Once it is let go, it does not come back.
   next.store.hold.release()
@@ -72,4 +73,35 @@ test.each([
   const last = claim(dataDir)
   expect(last.why).toBeUndefined()
   last.store.close()
+})
+
+test('a copy of the folder that is written over what is left of it is a reason for doubt', () => {
+  const { dataDir, store } = fill()
+  store.close()
+  const backup = folders.create()
+  execFileSync('cp', ['-a', `${dataDir}/.`, backup])
+  const next = claim(dataDir)
+  expect(next.why).toBeUndefined()
+  next.store.saveRun(next.store.unsettledRuns()[0]!)
+  next.store.close()
+  for (const end of ['', '-wal', '-shm']) rmSync(join(dataDir, `loadgate.sqlite${end}`), { force: true })
+  execFileSync('cp', ['-a', `${backup}/.`, dataDir])
+  const restored = claim(dataDir)
+  expect(restored.why).toMatch('its data folder is a copy of the one in which it was last used')
+  restored.store.close()
+})
+
+test('a service that was killed before its file was in its place is no reason for doubt', () => {
+  const { dataDir, store } = fill()
+  store.close()
+  // As before the start, with the file of that start beside it.
+  const before = join(folders.create(), 'changes')
+  cpSync(fileOf(dataDir), before)
+  renameSync(fileOf(dataDir), join(dataDir, 'changes.next'))
+  renameSync(before, fileOf(dataDir))
+  for (let start = 0; start < 2; start++) {
+    const next = claim(dataDir)
+    expect(next.why).toBeUndefined()
+    next.store.close()
+  }
 })

@@ -91,8 +91,7 @@ export class DeployedService {
   chartValues(): string[] {
     const kubernetes = 'config.regions.cluster.kubernetes'
     return [
-      ...[`externalUrl=${this.url}`, '--set', `grids.namespaces={${this.namespaces.grids}}`],
-      ...['--set', `${kubernetes}.namespace=${this.namespaces.grids}`],
+      ...[`externalUrl=${this.url}`, '--set', `${kubernetes}.namespace=${this.namespaces.grids}`],
       ...['--set', `${kubernetes}.instance-types.small.cpu=400m`],
       ...['--set', `${kubernetes}.instance-types.small.memory=1Gi`]
     ]

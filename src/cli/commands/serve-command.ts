@@ -16,7 +16,7 @@ const DECIDED = { port: 'listen', data: 'data', regions: 'regions' } as const
 
 export const flags = flagsOf({
   'config <file>':
-    'YAML file of a service for a team: address, TLS, users, limits. Default: none, and the service is for one person on this machine.',
+    'YAML file of a service for a team: address, TLS, who may use it, limits. Default: none, and the service is for one person on this machine.',
   'port <number>': 'Port on 127.0.0.1. Default: any free port.',
   'data <folder>': `Folder for runs, grids and results. Default: ${DATA_FOLDER}.`,
   rehearse: 'Generate synthetic samples from a fixed seed instead of load.',

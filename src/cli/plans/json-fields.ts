@@ -1,4 +1,4 @@
-import { isObject } from '../../contract/decode.js'
+import { isObject } from '../../contract/setting-values.js'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { FOREIGN_PASSWORD, isConfidentialName } from '../../contract/secret-names.js'
-import { isObject } from '../../contract/decode.js'
+import { isObject } from '../../contract/setting-values.js'
 import { encodePath, propertyName, type PlanPart, type PlanProperty, type PlanText } from './request.js'
 
 /** A JSON Web Token or a credential of a well-known shape. Bounded, because a recording may contain megabytes of anything. */

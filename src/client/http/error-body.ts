@@ -1,4 +1,4 @@
-import { isObject } from '../../contract/decode.js'
+import { isObject } from '../../contract/setting-values.js'
 import { isSecretName } from '../../contract/secret-names.js'
 import { shorten } from '../../contract/text.js'
 

@@ -1,5 +1,5 @@
 import { orAborted, type Clock } from '../../contract/clock.js'
-import { isObject } from '../../contract/decode.js'
+import { isObject } from '../../contract/setting-values.js'
 import { shorten } from '../../contract/text.js'
 
 /** Where tokens come from that end before the work does, such as ID tokens of a CI system. They are sent as `Bearer`. */

@@ -243,8 +243,8 @@ export function replySchemas(words: Vocabulary) {
         nullableText,
         'Why no queued run starts until an admin lets the queue go; null if it is not held.'
       ),
-      waiting: about(count, 'The number of waiting runs.'),
-      nodes_at_work: count
+      waiting: about(v.nullable(count), 'The number of waiting runs; null for who does not see all runs.'),
+      nodes_at_work: about(v.nullable(count), 'Null for who does not see all runs.')
     }),
     Error: error
   }

@@ -4,8 +4,11 @@ import { shorten } from '../text.js'
 import {
   DEFAULT_STOP_AFTER_MIN,
   INFRASTRUCTURES,
+  LONGEST_NAME,
   MAX_STOP_AFTER_MIN,
   ON_STALL,
+  PROJECT_NAME,
+  PROJECT_NAME_WORDS,
   TOOLS,
   type Vocabulary
 } from '../vocabulary.js'
@@ -16,7 +19,6 @@ import {
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 /** In characters. A page shows up to hundreds of runs, and reads what they say. */
 const LONGEST_TEXT = 65_536
-export const LONGEST_NAME = 255
 const LONGEST_NOTES = 10_000
 const LARGEST = 2_147_483_647
 /** A grid lists each of them. */
@@ -124,7 +126,12 @@ export function runRequest({ tools }: Vocabulary) {
     ),
     name: v.optional(text('What the run is called.', LONGEST_NAME)),
     notes: v.optional(text('Anything to remember about the run.', LONGEST_NOTES)),
-    project: v.optional(text('The project that the run belongs to.', LONGEST_NAME)),
+    project: v.optional(
+      v.pipe(
+        text('The project that the run belongs to.', LONGEST_NAME),
+        v.regex(PROJECT_NAME, PROJECT_NAME_WORDS)
+      )
+    ),
     tag_list: v.optional(text('Tags, separated by commas: up to 50 of 50 characters each.')),
     privacy_flag: v.optional(
       choice(
@@ -226,4 +233,17 @@ export function readParameters<const E extends v.ObjectEntries, X extends keyof 
     return []
   })
   return { values: Object.fromEntries(read) as Omit<Values<E>, X>, problems }
+}
+
+/** The same, where a key that there is not is a problem, too: a misspelt one must not be as if it were not there. */
+export function readExactly<const E extends v.ObjectEntries>(
+  request: { readonly entries: E },
+  given: Readonly<Record<string, unknown>>
+): ReturnType<typeof readParameters<E>> {
+  const { values, problems } = readParameters(request, given)
+  const unknown = Object.keys(given).filter((key) => !Object.hasOwn(request.entries, key))
+  return {
+    values,
+    problems: [...problems, ...unknown.map((key) => `there is no key ${JSON.stringify(key)}`)]
+  }
 }

@@ -18,6 +18,7 @@ import {
   within
 } from './read-parts.js'
 import type { Note } from './read-parts.js'
+import { shorten } from '../text.js'
 
 /** Where the nodes of grids run, by the name of their region. */
 export type Regions = ReadonlyMap<string, Place>
@@ -35,6 +36,7 @@ export interface ParsedRegions {
 
 const KINDS = ['kubernetes', 'processes'] as const
 const DEFAULT_START_TIMEOUT_SECONDS = 5 * 60
+const LONGEST_KEY = 60
 
 /** Reads the setting `regions`, parsed from YAML by the failsafe schema: every plain value is text. Collects every problem. */
 export function parseRegions(value: unknown): ParsedRegions {
@@ -101,8 +103,7 @@ const KUBERNETES = {
   ),
   image: matching(
     (text) => IMAGE.test(text),
-    'the name of an image, such as registry.example/loadgate-node:1.2',
-    (image) => `"${String(image)}"`
+    'the name of an image, such as registry.example/loadgate-node:1.2'
   ),
   'service-account': readName,
   'node-selector': readNodeSelector,
@@ -168,7 +169,7 @@ function isLabelKey(text: string): boolean {
 function readNodeSelector(value: unknown, note: Note): Record<string, string> {
   const labels: [string, string][] = []
   for (const [key, given] of readMap(value, note) ?? []) {
-    if (!isLabelKey(key)) note(`${describe(key)} is not the key of a label`)
+    if (!isLabelKey(key)) note(`"${shorten(key, LONGEST_KEY)}" is not the key of a label`)
     if (typeof given === 'string' && LABEL_VALUE.test(given)) labels.push([key, given])
     else note(`${key}: ${describe(given)} is not the value of a label: ${OF_A_LABEL}`)
   }

@@ -1,7 +1,5 @@
-import { isObject } from '../decode.js'
+import { isObject, type Parsed } from '../setting-values.js'
 import { describeUnknownKeys } from '../nearest.js'
-import { shorten } from '../text.js'
-import type { Parsed } from '../setting-values.js'
 
 /** Receives a problem. */
 export type Note = (problem: string) => void
@@ -55,13 +53,19 @@ export function listOf<T>(read: Read<T>): Read<T[]> {
     readList(value, note).flatMap((element, at) => read(element, within(note, `element ${at + 1}`)) ?? [])
 }
 
-const LONGEST_QUOTE = 60
-
+/** Only of what kind it is: where something else is expected, the value may be a secret that belongs in another place. */
 export function describe(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
-  return `"${shorten(typeof value === 'string' ? value : JSON.stringify(value), LONGEST_QUOTE)}"`
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`
+}
+
+/** A number, perhaps with a unit, or a range of addresses. */
+const NUMBER_LIKE = /^[-+]?\d[\d.,/]{0,17}\s?[A-Za-z%]{0,3}$/
+
+function quote(text: string): string {
+  return NUMBER_LIKE.test(text) ? `"${text}"` : 'this text'
 }
 
 export function readText(value: unknown, note: Note): string | undefined {
@@ -72,7 +76,7 @@ export function readText(value: unknown, note: Note): string | undefined {
 }
 
 /** Text of a kind, which `what` names. */
-export function matching(isValid: (text: string) => boolean, what: string, quote = describe): Read<string> {
+export function matching(isValid: (text: string) => boolean, what: string): Read<string> {
   return (value, note) => {
     const text = readText(value, note)
     if (text === undefined || isValid(text)) return text
@@ -86,7 +90,8 @@ export function take<T>(value: unknown, parse: (text: string) => Parsed<T>, note
   if (text === undefined) return undefined
   const parsed = parse(text)
   if (parsed.ok) return parsed.value
-  note(`${describe(parsed.shown ?? text)} is invalid; expected ${parsed.accepted}`)
+  const { shown } = parsed
+  note(`${shown === undefined ? quote(text) : `"${shown}"`} is invalid; expected ${parsed.accepted}`)
   return undefined
 }
 

@@ -1,7 +1,8 @@
-import { rm, rmdir } from 'node:fs/promises'
+import { rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { knownAddress } from '../../client/http/address.js'
 import { type Clock, orAborted } from '../../contract/clock.js'
+import { removeFolder } from '../../contract/files.js'
 import { kubectlDelete, type ClusterAddress } from '../../contract/regions/regions.js'
 import { asSentence, messageOf } from '../../contract/text.js'
 import { vocabularyOf } from '../../contract/vocabulary.js'
@@ -119,7 +120,7 @@ export function serviceFolder(scratchDir: string): string {
 /** Removes the folder that a killed step left, and the step's own if that is now empty; nothing else, whatever the saved state says. */
 async function removeServiceFolder(folder: string): Promise<void> {
   if (basename(folder) !== FOLDER || !basename(dirname(folder)).startsWith(OF_A_STEP)) return
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
   // Results may be in it, or it is gone.
   await rmdir(dirname(folder)).catch(() => undefined)
 }

@@ -2,7 +2,7 @@ import { RefusedError } from '../../client/errors.js'
 import { Http } from '../../client/http/http.js'
 import { RenewedTokens, type TokenSource } from '../../client/http/id-tokens.js'
 import type { Clock } from '../../contract/clock.js'
-import { isObject } from '../../contract/decode.js'
+import { isObject } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 
 const OPERATION = 'asking GitHub for an ID token'

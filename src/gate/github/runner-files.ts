@@ -1,4 +1,3 @@
-import { create } from '@actions/glob'
 import { isAbsolute, join } from 'node:path'
 import { messageOf } from '../../contract/text.js'
 import type { FindFiles } from '../settings/plan-files.js'
@@ -55,6 +54,7 @@ export function createFindFiles(workspace: string): FindFiles {
     const root = workspace.replace(/[[?*]/g, '[$&]')
     const rooted = (line: string): string => (isAbsolute(line) ? line : join(root, line))
     const patterns = [rooted(pattern), ...excluded.map((line) => `!${rooted(line)}`)]
+    const { create } = await import('@actions/glob')
     const globber = await create(patterns.join('\n'), { matchDirectories: false, implicitDescendants: false })
     return globber.glob()
   }

@@ -179,7 +179,7 @@ export function outlastRestart<T>(
     isAboutToRestart(thrown) || (isAnnounced && thrown instanceof UnreachableError && thrown.neverSent)
   const onRetry = (thrown: unknown): void => {
     if (!isAnnounced)
-      log.info(`${asSentence(messageOf(thrown))} Nothing was created; waiting for the service to restart.`)
+      log.info(`${asSentence(messageOf(thrown))} Nothing was created; waiting until the service is ready.`)
     isAnnounced = true
   }
   return retry(create, { ...RETRY.outlastRestart, isTransient }, { clock, signal, onRetry })

@@ -75,7 +75,7 @@ export async function watchRun(options: WatchOptions) {
     if (failures.isFailing) log.info(`The service is responding again.`)
     failures.noteAnswer()
     const position = positionOf(run)
-    queueTime?.note(position, nowMs)
+    queueTime?.note(position, nowMs, run.waitingReason)
     const phase = phaseOf(run.status)
     if (phase === 'running') seenRunningMs ??= nowMs
     else if (seenRunningMs === undefined) seenWaitingMs = nowMs
@@ -184,16 +184,21 @@ export function nextPollMs(
   return Math.min(longestMs, Math.max(NEAR_END_MS, -untilEndMs * OVERDUE_GROWTH)) * jitter
 }
 
+const MORE_NODES =
+  'raise timeout, start fewer runs at once, or let the service have more nodes at work (max-nodes).'
+
 /** How long the runs of a step have waited in the service's queue. */
 export class QueueTime {
   #pastMs = 0
   #sinceMs: number | undefined
   #position: number | undefined
+  #reason: string | undefined
 
-  /** Called with what each poll says; undefined if the run is not in the queue. */
-  note(position: number | undefined, nowMs: number): void {
+  /** Called with what each poll says; undefined if the run is not in the queue. The reason is why it would not start even if it was the next one. */
+  note(position: number | undefined, nowMs: number, reason?: string): void {
     if (position !== undefined) {
       this.#position = position
+      this.#reason = reason
       this.#sinceMs ??= nowMs
       return
     }
@@ -210,7 +215,10 @@ export class QueueTime {
   describe(nowMs: number): string | undefined {
     const totalMs = this.totalMs(nowMs)
     if (totalMs === 0 && this.#sinceMs === undefined) return undefined
-    const last = this.#sinceMs === undefined ? '' : `, last at position ${this.#position}`
-    return `${formatDuration(totalMs)} of it passed in the service's queue${last}: raise timeout, start fewer runs at once, or let the service have more nodes at work (max-nodes).`
+    const passed = `${formatDuration(totalMs)} of it passed in the service's queue`
+    if (this.#sinceMs === undefined) return `${passed}: ${MORE_NODES}`
+    const last = `${passed}, last at position ${this.#position}`
+    // More time or nodes would change nothing.
+    return this.#reason === undefined ? `${last}: ${MORE_NODES}` : `${last}: ${asSentence(this.#reason)}`
   }
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../contract/decode.js'
+import { isObject } from '../../contract/setting-values.js'
 import { ID } from '../../contract/vocabulary.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { nameSources, type ResultSource } from '../results/result-sources.js'

@@ -1,7 +1,7 @@
 import type { GridChoice } from '../../client/documents/requests.js'
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
 import type { Threshold } from '../../analysis/thresholds/grammar/threshold.js'
-import { LONGEST_NAME } from '../../contract/api/requests.js'
+import { LONGEST_NAME } from '../../contract/vocabulary.js'
 import { shorten } from '../../contract/text.js'
 import type { Regions } from '../../contract/regions/regions.js'
 import { readBaseline, totalSeconds, type RunRules } from './baseline-settings.js'

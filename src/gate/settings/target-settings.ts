@@ -1,7 +1,7 @@
 import { readAddress, type Address } from '../../client/http/address.js'
 import { parseRegions, type ParsedRegions } from '../../contract/regions/parse-regions.js'
 import type { Regions } from '../../contract/regions/regions.js'
-import { parseDurationSeconds, type Parsed } from '../../contract/setting-values.js'
+import { parseDurationSeconds, type Parsed, showAddress } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import type { GateInputs, SettingsSources } from './inputs.js'
@@ -127,11 +127,10 @@ export function parseWaitFor(text: string): Parsed<WaitFor> {
     : { ok: false, accepted: ACCEPTED, shown: hideSecrets(address, [duration ?? '', ...others]) }
 }
 
-/** Whatever stands before an @ or after a ? may be a secret, also in what is not an address. */
+/** Whatever is no address may be a secret. */
 function hideSecrets(address: string, rest: readonly string[]): string {
-  const hidden = withoutSecrets(address.replace(/^((?:\w+:)?\/*).*@/s, '$1***@'))
   const shown = rest.filter((word) => word !== '').map((word) => (DURATION_LIKE.test(word) ? word : '***'))
-  return [hidden, ...shown].join(' ')
+  return [showAddress(address) ?? '***', ...shown].join(' ')
 }
 
 /** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
@@ -159,11 +158,7 @@ export function parseServiceAddress(text: string): { address: Address } | { prob
   try {
     return { address: readAddress(text) }
   } catch (thrown) {
-    return { problem: `"${withoutSecrets(text)}" ${messageOf(thrown)}` }
+    const shown = showAddress(text)
+    return { problem: `${shown === undefined ? 'this text' : `"${shown}"`} ${messageOf(thrown)}` }
   }
-}
-
-/** Messages never quote a password or token from an address. */
-export function withoutSecrets(address: string): string {
-  return address.replace(/\/\/[^/]*@/, '//***@').replace(/[?#].*$/s, '?***')
 }

@@ -1,15 +1,18 @@
 import { timingSafeEqual, randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contract/clock.js'
-import type { Role } from '../config/config.js'
+import type { LoginConfig, Role } from '../config/config.js'
 import { attempt } from '../errors.js'
 import { inTransaction } from '../store/database.js'
 import { hashSecret } from '../secrets.js'
-import { keepPerson, type Person } from './login/people.js'
+import { claimOf, type Claims } from './claims.js'
+import { keepPerson, type Person, roleOfGroups } from './login/people.js'
+import { foldName } from './name-patterns.js'
 import { openSessionRows, Sessions, type SessionTerms } from './sessions.js'
 import {
   AccountError,
   type Accounts,
+  type Creator,
   type IssuedTokens,
   type NewToken,
   TokenError,
@@ -22,11 +25,14 @@ import {
 const NAME = /^[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}$/
 /** Requests within this time count as one sign-in: a read must not cause a write. */
 const SIGN_IN_MS = 3_600_000
+/** Of names that somebody may have meant. */
+const MOST_SUGGESTED = 3
 /** Compared with a token whose id nobody has: a guess takes the same work whether its id exists or not. */
 const NOBODYS_HASH = hashSecret('')
 
 interface Row extends Omit<UserDetails, 'token'> {
   readonly tokenHash: Uint8Array
+  readonly subject: string
 }
 
 const DETAILS = `id, name, role, issuer, expires_ms AS expiresMs, created_ms AS createdMs, sign_ins AS signIns,
@@ -44,7 +50,9 @@ export class TeamAccounts implements Accounts, UserChanges {
     private readonly database: DatabaseSync,
     private readonly clock: Clock,
     /** The tokens of the issuers in the config file. */
-    private readonly issued?: IssuedTokens
+    private readonly issued?: IssuedTokens,
+    /** Single sign-on, by today's config file. */
+    private readonly login?: Pick<LoginConfig, 'issuer' | 'groups' | 'groupsClaim'>
   ) {
     this.#sessions = new Sessions(clock, openSessionRows(database))
   }
@@ -75,6 +83,20 @@ export class TeamAccounts implements Accounts, UserChanges {
     return this.#get('id', id) === undefined
   }
 
+  findCreator({ id, claims }: Creator): User | undefined {
+    const row = this.#get('id', id)
+    // What was said of the creators of old runs is unknown: then the latest role counts.
+    return row && (claims ? this.#describe(row, claims) : userOf(row))
+  }
+
+  /** Whom the config file of today makes of a user of whom their issuer said this; undefined if it does not let them in. */
+  #describe(row: Row, claims: Claims): User | undefined {
+    // Of its tokens' users, an issuer says which it is.
+    if (claimOf(claims, 'iss') !== undefined) return this.issued?.describe(row.id, row.issuer, claims)
+    const role = this.login?.issuer === row.issuer ? roleOfGroups(this.login, claims) : undefined
+    return role && { ...userOf(row), role, claims }
+  }
+
   openSession({ id }: User, token: string): string {
     if (this.issued?.covers(token))
       throw new TokenError(403, 'a token of an issuer is for programs: it opens no session in a browser')
@@ -87,11 +109,14 @@ export class TeamAccounts implements Accounts, UserChanges {
     const row = this.#get('id', id)
     if (!row) throw new AccountError(`${person.name} has just been removed; log in again`)
     this.#countSignIn(row)
-    const { role } = person
-    return {
-      user: userOf(row, { ...terms, role }),
-      cookie: this.#sessions.open(id, row.tokenHash, { ...terms, role })
-    }
+    const user = this.#personOf(row, terms.groups)
+    if (!user) throw new AccountError(`${person.name} is in none of the groups that may use this service`)
+    return { user, cookie: this.#sessions.open(id, row.tokenHash, terms) }
+  }
+
+  /** Undefined if they are in none of the groups of today's config file. */
+  #personOf(row: Row, groups: SessionTerms['groups']): User | undefined {
+    return this.#describe(row, { ...groups, sub: row.subject })
   }
 
   /** Of the user whose session it is; empty for a user with a token. */
@@ -104,7 +129,8 @@ export class TeamAccounts implements Accounts, UserChanges {
     const session = this.#sessions.find(cookie)
     const row = session && this.#get('id', session.userId)
     if (!row || this.#hasExpired(row)) return undefined
-    return timingSafeEqual(session.tokenHash, row.tokenHash) ? userOf(row, session) : undefined
+    if (!timingSafeEqual(session.tokenHash, row.tokenHash)) return undefined
+    return row.issuer === '' ? userOf(row) : this.#personOf(row, session.groups)
   }
 
   closeSession(cookie: string): void {
@@ -154,7 +180,9 @@ export class TeamAccounts implements Accounts, UserChanges {
       // Only those with a token of this service: others are admins as long as their issuer says so.
       const isOwnAdmin = (one: Pick<UserDetails, 'role' | 'issuer'>): boolean =>
         one.role === 'admin' && one.issuer === ''
-      if (isOwnAdmin(user) && !this.users().some((one) => one.id !== user.id && isOwnAdmin(one)))
+      const staysAdmin = (one: UserDetails): boolean =>
+        one.id !== user.id && isOwnAdmin(one) && !this.#hasExpired(one)
+      if (isOwnAdmin(user) && !this.users().some(staysAdmin))
         throw new AccountError(`${user.name} is the last admin; add another one before you remove this one`)
       this.database.prepare('DELETE FROM users WHERE id = ?').run(user.id)
       this.#closeSessions(user.id)
@@ -180,9 +208,14 @@ export class TeamAccounts implements Accounts, UserChanges {
 
   #require(name: string): Row {
     const row = this.#get('name', name)
-    if (!row)
-      throw new AccountError(`there is no user ${JSON.stringify(name)}; \`loadgate user list\` lists them`)
-    return row
+    // Names of issuers that differ in case alone are different users.
+    if (row && (row.issuer === '' || row.name === name)) return row
+    const like = this.users().filter((one) => foldName(one.name).startsWith(foldName(name)))
+    const meant = like.slice(0, MOST_SUGGESTED).map((one) => JSON.stringify(one.name))
+    const hint = meant.length === 0 ? '' : `; did you mean ${meant.join(' or ')}?`
+    throw new AccountError(
+      `there is no user ${JSON.stringify(name)}${hint || '; `loadgate user list` lists them'}`
+    )
   }
 
   #getByToken(text: string): Row | undefined {
@@ -191,12 +224,12 @@ export class TeamAccounts implements Accounts, UserChanges {
     return isRight ? row : undefined
   }
 
-  #hasExpired({ expiresMs }: Row): boolean {
+  #hasExpired({ expiresMs }: Pick<Row, 'expiresMs'>): boolean {
     return expiresMs !== null && expiresMs <= this.clock.now()
   }
 
   #get(column: 'id' | 'name' | 'token_id', value: string | number): Row | undefined {
-    const sql = `SELECT ${DETAILS}, token_hash AS tokenHash FROM users WHERE ${column} = ?`
+    const sql = `SELECT ${DETAILS}, token_hash AS tokenHash, subject FROM users WHERE ${column} = ?`
     return this.database.prepare(sql).get(value) as unknown as Row | undefined
   }
 }
@@ -209,13 +242,8 @@ function checkName(name: string): void {
     )
 }
 
-/** A session may say what the person may do. */
-function userOf({ id, name, role, expiresMs }: Omit<Row, 'issuer'>, session: SessionTerms = {}): User {
-  return {
-    ...{ id, name, role: session.role ?? role },
-    ...(session.groups && { claims: { groups: session.groups } }),
-    ...(expiresMs !== null && { expiresMs })
-  }
+function userOf({ id, name, role, expiresMs }: Omit<Row, 'issuer'>): User {
+  return { id, name, role, ...(expiresMs !== null && { expiresMs }) }
 }
 
 const ID_BYTES = 6

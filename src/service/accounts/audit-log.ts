@@ -127,7 +127,8 @@ function describe(request: FastifyRequest, status: number) {
   const { login, reason, created, target } = (request.audited as FastifyRequest['audited'] | undefined) ?? {}
   const user = request.user as FastifyRequest['user'] | undefined
   const { id } = (request.params ?? {}) as { id?: string }
-  if ((status === 429 && user === undefined) || login === 'wrong') return { action: 'login.failed', reason }
+  const isRefused = (status === 429 && user === undefined) || (effect === 'login' && status >= 400)
+  if (isRefused || login === 'wrong') return { action: 'login.failed', user, reason }
   if (login === 'right') return { action: 'login', user }
   if (status === 403) return { action: 'refused', user, target: describeTarget(request, id), reason }
   if (effect === undefined || user === undefined) return undefined

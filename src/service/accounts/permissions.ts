@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { refuseAll, RequestError } from '../errors.js'
+import { clauseOf, refuseAll, RequestError } from '../errors.js'
 import type { SeenRuns } from '../store/seen-runs.js'
 import type { GridWish } from '../store/store.js'
 import type { GridRecord, RunRecord, UserReference } from '../../contract/records.js'
+import type { ProjectAccess } from './project-access.js'
 import type { Accounts, User } from './users.js'
 
 /** What requests can change, and who may: anyone, members, admins, or the owner of the run or grid in the path. */
@@ -83,6 +84,25 @@ function requireMember(user: User): void {
 export function requireAdmin(user: User): void {
   if (user.role !== 'admin')
     throw new RequestError(403, `${user.name} is a ${user.role}, and only an admin may do this`)
+}
+
+/** The rules for creating a run, once more when its turn comes: meanwhile users and the config file may have changed. */
+export function whyNotStart(
+  { user: creator, request: { project } }: RunRecord,
+  { accounts, access }: { accounts: Accounts; access: ProjectAccess }
+): string | undefined {
+  if (creator === undefined) return undefined
+  const who = `The user who created this run, ${creator.name},`
+  if (accounts.isRemoved(creator.id)) return `${who} was removed before it started.`
+  const user = accounts.findCreator(creator)
+  if (!user) return `${who} is no longer let in by the config file of the service (oidc, login).`
+  try {
+    requireMember(user)
+    access.requireMayCreate(user, project)
+    return undefined
+  } catch (thrown) {
+    return `${who} may not start it any more: ${clauseOf(thrown)}.`
+  }
 }
 
 /** Whether to offer it at all. Members change what is theirs, admins everything. */

@@ -1,9 +1,10 @@
 import type { RunRecord } from '../../contract/records.js'
-import type { ProjectConfig, ProjectUser } from '../config/config.js'
+import type { ClaimsOfIssuer, ProjectConfig, ProjectUser } from '../config/config.js'
 import { RequestError } from '../errors.js'
 import { ownedOf, seesRun, type Visibility } from '../store/visibility.js'
+import { claimOf, valuesOf } from './claims.js'
 import { foldName, matchesPattern } from './name-patterns.js'
-import type { User } from './users.js'
+import type { Creator, User } from './users.js'
 
 /** The projects of the config file and their users. Without them, everyone who is signed in sees everything. */
 export class ProjectAccess {
@@ -51,17 +52,29 @@ export class ProjectAccess {
 }
 
 function isOneOf(user: User, entries: readonly ProjectUser[]): boolean {
-  return entries.some((entry) =>
-    'name' in entry
-      ? matchesPattern(foldName(user.name), foldName(entry.name))
-      : entry.claims.every(([claim, pattern]) =>
-          valuesOf(user, claim).some((one) => matchesPattern(one, pattern))
-        )
+  return entries.some((entry) => ('name' in entry ? hasName(user, entry.name) : hasClaims(user, entry)))
+}
+
+function hasClaims({ claims = {} }: User, entry: ClaimsOfIssuer): boolean {
+  // Of people, nothing but single sign-on says anything.
+  const issuer = claimOf(claims, 'iss')
+  const isSaidByIt = issuer === undefined ? entry.isOfPeople : issuer === entry.issuer
+  return (
+    isSaidByIt &&
+    entry.claims.every(([claim, pattern]) =>
+      valuesOf(claims, claim).some((one) => matchesPattern(one, pattern))
+    )
   )
 }
 
-/** A claim such as `groups` has several values. */
-function valuesOf({ claims = {} }: User, name: string): readonly string[] {
-  const value = Object.hasOwn(claims, name) ? claims[name] : undefined
-  return value === undefined ? [] : [value].flat()
+/** What a name in the config file means. Of a user with a token, or of an issuer's tokens as they write it. People may choose their names at some providers: only their claims count. */
+export function hasName({ name, claims }: Creator, pattern: string): boolean {
+  if (claims === undefined) return matchesPattern(foldName(name), foldName(pattern))
+  // No pattern without the name of an issuer is for the users of one that has a name.
+  const isOfSameIssuer = prefixOf(name) === prefixOf(pattern)
+  return claimOf(claims, 'iss') !== undefined && isOfSameIssuer && matchesPattern(name, pattern)
+}
+
+function prefixOf(name: string): string {
+  return name.slice(0, name.indexOf(':') + 1)
 }

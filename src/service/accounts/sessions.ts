@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contract/clock.js'
-import type { Role } from '../config/config.js'
 import { attempt } from '../errors.js'
 import { refuseWrite } from '../store/database-errors.js'
 import { hashSecret } from '../secrets.js'
+import type { Claims } from './claims.js'
 
 /** What whoever opens a session says of it, beyond whose it is. */
 export interface SessionTerms {
   /** It ends by then, however often it is used. */
   readonly latestMs?: number | null
-  /** What the person may do, where that is decided at each login. */
-  readonly role?: Role | null
-  /** The groups that the person was in. */
-  readonly groups?: readonly string[] | null
+  /** Of a person of single sign-on, the claim with the groups: what they may do is decided by it at each request. */
+  readonly groups?: Claims | null
 }
 
 interface SessionRow extends SessionTerms {
@@ -39,20 +37,20 @@ export function openSessionRows(database: DatabaseSync): SessionRows {
     get: (hash) => {
       const row = database
         .prepare(
-          'SELECT user_id AS userId, token_hash AS tokenHash, created_ms AS createdMs, expires_ms AS expiresMs, latest_ms AS latestMs, role, groups FROM sessions WHERE hash = ?'
+          'SELECT user_id AS userId, token_hash AS tokenHash, created_ms AS createdMs, expires_ms AS expiresMs, latest_ms AS latestMs, groups FROM sessions WHERE hash = ?'
         )
         .get(bytesOf(hash)) as unknown as
         (Omit<SessionRow, 'groups'> & { readonly groups: string | null }) | undefined
-      return row && { ...row, groups: row.groups === null ? null : (JSON.parse(row.groups) as string[]) }
+      return row && { ...row, groups: row.groups === null ? null : (JSON.parse(row.groups) as Claims) }
     },
-    set: (hash, { userId, tokenHash, createdMs, expiresMs, latestMs = null, role = null, groups = null }) =>
+    set: (hash, { userId, tokenHash, createdMs, expiresMs, latestMs = null, groups = null }) =>
       database
         .prepare(
-          'INSERT OR REPLACE INTO sessions (hash, user_id, token_hash, created_ms, expires_ms, latest_ms, role, groups) VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
+          'INSERT OR REPLACE INTO sessions (hash, user_id, token_hash, created_ms, expires_ms, latest_ms, groups) VALUES (?, ?, ?, ?, ?, ?, ?)'
         )
         .run(
           ...[bytesOf(hash), userId, tokenHash, createdMs, expiresMs],
-          ...[latestMs, role, groups && JSON.stringify(groups)]
+          ...[latestMs, groups && JSON.stringify(groups)]
         ),
     delete: (hash) => database.prepare('DELETE FROM sessions WHERE hash = ?').run(bytesOf(hash)),
     removeExpired: (nowMs) => {

@@ -3,6 +3,7 @@ import type { Role } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
 import { RequestError } from '../errors.js'
 import { hashSecret } from '../secrets.js'
+import { claimOf, type Claims } from './claims.js'
 import { type SessionRows, Sessions } from './sessions.js'
 
 export interface User {
@@ -11,25 +12,18 @@ export interface User {
   readonly role: Role
   /** What their issuer says of them; undefined for a user with a token of this service. */
   readonly claims?: Claims
+  /** Of the runs that name no other. */
+  readonly project?: string
   /** When the user's token ends; absent if it does not. */
   readonly expiresMs?: number
 }
 
-/** By their names; of ID tokens those that are plain values, as text. */
-export type Claims = Readonly<Record<string, string | readonly string[]>>
-
-/** A claim that is one value; it may be called anything, such as `constructor`. */
-export function claimOf(claims: Claims, name: string): string | undefined {
-  const value = Object.hasOwn(claims, name) ? claims[name] : undefined
-  return typeof value === 'string' ? value : undefined
+/** Whether it is a job with the ID token of an issuer, and so one of many that are this user. */
+export function isJob({ claims }: User): boolean {
+  return claims !== undefined && claimOf(claims, 'iss') !== undefined
 }
 
-/** The repository by GitHub's and GitLab's claims: whom a token speaks for, and the project of its runs. */
-export function repositoryOf(claims: Claims): string | undefined {
-  return claimOf(claims, 'repository') ?? claimOf(claims, 'project_path')
-}
-
-export interface UserDetails extends Omit<User, 'expiresMs'> {
+export interface UserDetails extends Omit<User, 'expiresMs' | 'claims' | 'project'> {
   /** Who says who it is: the address of an OpenID Connect issuer, or empty for a user with a token of this service. */
   readonly issuer: string
   readonly expiresMs: number | null
@@ -54,6 +48,8 @@ export interface Accounts {
   users(): readonly UserDetails[]
   /** Whether there is no such user any more. What a command beside the service does holds at once. */
   isRemoved(id: number): boolean
+  /** Who created a run, with the name and the role of today; undefined if there is no such user any more, or if nobody vouches for them by now. */
+  findCreator(creator: Creator): User | undefined
   /** Opens a session in a browser and returns its cookie. It is valid as long as this is the user's token. */
   openSession(user: User, token: string): string
   findBySession(cookie: string): User | undefined
@@ -61,6 +57,9 @@ export interface Accounts {
   /** Absent where there is one user. */
   readonly changes?: UserChanges | undefined
 }
+
+/** What a run knows of its creator. */
+export type Creator = Pick<User, 'id' | 'name' | 'claims'>
 
 /** What admins change, by the API or by a command. */
 export interface UserChanges {
@@ -82,6 +81,8 @@ export interface IssuedTokens {
   admit(token: string): Promise<User>
   /** As long as the token is valid, or, for the user of a request that goes on, as long as there is that user. */
   find(token: string, admitted: User | undefined): User | undefined
+  /** Whom the config file of today makes of the user with this id, of whom an issuer has said this; undefined if it lets nobody in with that. */
+  describe(id: number, issuer: string, claims: Claims): User | undefined
 }
 
 /** Why a token of an issuer is refused: it is wrong (401), nobody allows it (403), or the issuer cannot be asked (503). */
@@ -144,6 +145,7 @@ export function createSingleUser(
     ],
     // Everything in the data folder belongs to this user.
     isRemoved: () => false,
+    findCreator: () => USER,
     openSession: ({ id }, verified) => sessions.open(id, hashSecret(verified)),
     // A restarted service with the same token recognizes its visitors; with another one it does not.
     findBySession: (cookie) => {

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import multipart from '@fastify/multipart'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
 import type { Front } from '../http/front.js'
-import { FormFields } from './request-body.js'
+import { MAX_PARAMS, tooManyParams } from './nested-params.js'
+import { FormFields, MAX_FIELDS_BYTES } from './request-body.js'
 import { refuseDeleted, RequestError } from '../errors.js'
 import { messageOf } from '../../contract/text.js'
 import { isPageRequest } from '../pages/page-access.js'
@@ -14,12 +15,12 @@ import { readPackageVersion, VERSION_HEADER } from '../version.js'
 const REQUEST_ID = 'x-request-id'
 /** The caller's own id is kept if it is harmless in logs and headers, so that a request can be followed through a proxy. */
 const HARMLESS = /^[\w-]{1,64}$/
-const MAX_FIELD_BYTES = 1024 ** 2
 
 export function createApp(front: Front): FastifyInstance {
   const version = readPackageVersion()
   const app = fastify({
     ...front.settings,
+    bodyLimit: MAX_FIELDS_BYTES,
     requestIdHeader: REQUEST_ID,
     forceCloseConnections: true,
     // An address that cannot be decoded never reaches a route. Its query, which may have a token, is not repeated.
@@ -45,7 +46,7 @@ export function createApp(front: Front): FastifyInstance {
   })
   front.prepare(app)
   void app.register(multipart, {
-    limits: { fields: 2000, fieldSize: MAX_FIELD_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
+    limits: { fields: MAX_PARAMS, fieldSize: MAX_FIELDS_BYTES, files: 1000, fileSize: Infinity, parts: 3000 }
   })
   const text = { parseAs: 'string' } as const
   app.removeAllContentTypeParsers()
@@ -57,7 +58,9 @@ export function createApp(front: Front): FastifyInstance {
     }
   })
   app.addContentTypeParser('application/x-www-form-urlencoded', text, (_request, body, done) => {
-    done(null, new FormFields([...new URLSearchParams(String(body))]))
+    const isTooMany = String(body).split('&', MAX_PARAMS + 1).length > MAX_PARAMS
+    if (isTooMany) done(tooManyParams())
+    else done(null, new FormFields([...new URLSearchParams(String(body))]))
   })
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     // A run that is being read may be deleted meanwhile.

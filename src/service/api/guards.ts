@@ -35,12 +35,16 @@ const WARNING_HEADER = 'x-loadgate-warning'
 
 /** Wrong tokens per network and minute. A correct one is never refused, because many runners share an address. */
 const MOST_GUESSES = 20
+/** With the provider of single sign-on, which is asked for each of them; right ones too, as who it is is not known before. */
+const MOST_SIGN_INS = 200
+const MINUTE_MS = 60_000
 
 /** Refuses callers without a token, or without a session for the pages, and whatever the role does not allow. */
 export function addGuards(app: FastifyInstance, guarded: ServiceFacts, audit: AuditLog): void {
   void app.register(rateLimit, { global: false })
   app.after(() => {
-    app.decorate('countGuess', app.createRateLimit({ max: MOST_GUESSES, timeWindow: 60_000 }))
+    app.decorate('countGuess', app.createRateLimit({ max: MOST_GUESSES, timeWindow: MINUTE_MS }))
+    app.decorate('countSignIn', app.createRateLimit({ max: MOST_SIGN_INS, timeWindow: MINUTE_MS }))
   })
   app.decorateRequest('user')
   app.decorateRequest('checkAgain', () => undefined)

@@ -7,6 +7,8 @@ export interface Params {
 }
 
 const MAX_DEPTH = 16
+/** A run with a hundred grids has fewer. Reading many more would keep everyone else waiting. */
+export const MAX_PARAMS = 2000
 
 /** Reads `a[b][]=…` fields in the order in which they were sent, by Rack's rules. */
 export function nestParams(fields: Iterable<readonly [name: string, value: string]>): Params {
@@ -72,21 +74,31 @@ function mixedUse(key: string, wanted: string, found: Param): RequestError {
 
 /** Converts a JSON body to the same parameters: numbers and booleans become strings, null means absent. */
 export function paramsFromJson(body: unknown): Params {
-  const params = fromJson(body, 0)
+  const params = fromJson(body, { depth: 0, count: { values: 0 } })
   if (params === undefined || !isParams(params)) {
     throw new RequestError(400, 'the JSON body must be an object of nested attributes')
   }
   return params
 }
 
-function fromJson(value: unknown, depth: number): Param | undefined {
+export function tooManyParams(): RequestError {
+  return new RequestError(413, `the body has more than ${MAX_PARAMS} values`)
+}
+
+function fromJson(
+  value: unknown,
+  { depth, count }: { depth: number; count: { values: number } }
+): Param | undefined {
   if (depth > MAX_DEPTH) throw new RequestError(400, 'the JSON body is nested too deeply')
+  if (++count.values > MAX_PARAMS) throw tooManyParams()
   if (value === null || value === undefined) return undefined
-  if (Array.isArray(value)) return value.map((element) => fromJson(element, depth + 1) ?? '')
+  const inside = { depth: depth + 1, count }
+  if (Array.isArray(value)) return value.map((element) => fromJson(element, inside) ?? '')
   if (typeof value === 'object') {
     const params = emptyParams()
-    for (const [key, element] of Object.entries(value)) {
-      const param = fromJson(element, depth + 1)
+    // Not by entries: they would all be made first.
+    for (const key in value) {
+      const param = fromJson((value as Record<string, unknown>)[key], inside)
       if (param !== undefined) params[key] = param
     }
     return params

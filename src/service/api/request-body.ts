@@ -23,6 +23,9 @@ interface Files {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
+/** What a request may have besides files, in whatever form; what a run needs is far below it. */
+export const MAX_FIELDS_BYTES = 1024 ** 2
+
 /** Reads the parameters of a request: JSON, a form, or a multipart form, whose files are streamed to the folder if there is one. */
 export async function readBody(request: FastifyRequest, wanted?: Files) {
   if (!request.isMultipart()) return { params: paramsOf(request.body), files: [] }
@@ -31,9 +34,15 @@ export async function readBody(request: FastifyRequest, wanted?: Files) {
   const fields: (readonly [string, string])[] = []
   const files: FileRecord[] = []
   let roomBytes = wanted?.maxBytes ?? 0
+  let fieldBytes = 0
   for await (const part of readParts(request)) {
-    if (part.type === 'field') fields.push(readField(part))
-    else if (!wanted || !isWanted(part, wanted.fileField)) part.file.resume()
+    if (part.type === 'field') {
+      const [name, value] = readField(part)
+      fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value)
+      if (fieldBytes > MAX_FIELDS_BYTES)
+        throw new RequestError(413, `the fields of the form have more than ${MAX_FIELDS_BYTES} bytes in all`)
+      fields.push([name, value])
+    } else if (!wanted || !isWanted(part, wanted.fileField)) part.file.resume()
     else {
       const name = checkName(part.filename, files)
       roomBytes -= await save(part, { ...wanted, name, roomBytes })

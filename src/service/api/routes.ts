@@ -11,7 +11,6 @@ import type { LiveSamples } from '../runs/live-samples.js'
 import { isPageRequest } from '../pages/page-access.js'
 import { readForm, sendPage, PAGE_HEADERS } from '../pages/send-page.js'
 import { requireOwnGrids } from '../accounts/permissions.js'
-import { repositoryOf } from '../accounts/users.js'
 import { createId, idFor } from '../store/data-folder.js'
 import { explainStorage, refuseWrite } from '../store/database-errors.js'
 import { type GridRecord, hasEnded, type RunRecord, type UserReference } from '../../contract/records.js'
@@ -50,6 +49,8 @@ export interface ServicePorts extends Omit<PageParts, 'pages'> {
   readonly maxUploadBytes: number
   /** Counts what users upload; undefined where nobody is limited. */
   readonly uploads: UploadBook | undefined
+  /** Throws if a run cannot be kept for ever; undefined where nothing is deleted. */
+  readonly requirePinRoom: ((run: RunRecord) => Promise<void>) | undefined
   readonly pages: RunPages | undefined
   readonly live: LiveSamples
 }
@@ -95,7 +96,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     // The same form is for one run, also after a restart: the run's id comes from it.
     const id = once === '' ? createId() : idFor(`${request.user.id} ${run.id} ${once}`)
     const repeat = (): Promise<RunRecord> => {
-      const made = runs.repeat(run, { user: ownerOf(request), id }).finally(() => repeats.delete(id))
+      const made = runs.repeat(run, { user: creatorOf(request), id }).finally(() => repeats.delete(id))
       repeats.set(id, made)
       return made
     }
@@ -170,7 +171,7 @@ export function apiRoutes(service: ServicePorts): Route[] {
     route('GET', `${path}/:id/verdict.json`, {}, (request, reply) => sendVerdict(request, reply, service)),
     route('GET', `${path}/:id/files/:file`, {}, (request, reply) => sendUploaded(request, reply, facts)),
     ...thresholdRoutes(`${path}/:id/thresholds`, html, service),
-    ...keepRoutes(facts, button),
+    ...keepRoutes(facts, button, service.requirePinRoom),
     // Seen in scripts for such services.
     refuse(
       'POST',
@@ -201,13 +202,17 @@ function ownerOf({ user: { id, name } }: FastifyRequest): UserReference {
   return { id, name }
 }
 
+function creatorOf({ user: { id, name, claims } }: FastifyRequest): NonNullable<RunRecord['user']> {
+  return { id, name, ...(claims && { claims }) }
+}
+
 async function createRun(request: FastifyRequest, service: ServicePorts) {
   const { facts, runs, engines, maxUploadBytes } = service
   const { words, store } = facts
   let uploadDir: string | undefined
   let upload: Upload | undefined
   try {
-    upload = service.uploads?.begin(ownerOf(request), Number(request.headers['content-length'] ?? 0))
+    upload = service.uploads?.begin(creatorOf(request), Number(request.headers['content-length'] ?? 0))
     uploadDir = store.folder.createUploadDir()
     const { params, files } = await readBody(request, {
       ...{ fileField: words.files, uploadDir, maxBytes: maxUploadBytes, onBytes: upload?.take }
@@ -230,12 +235,12 @@ async function createRun(request: FastifyRequest, service: ServicePorts) {
     const planFirst = files.toSorted(
       (one, other) => fileNames.indexOf(one.name) - fileNames.indexOf(other.name)
     )
-    const project = wish.request.project ?? repositoryOf(request.user.claims ?? {}) ?? null
+    const project = wish.request.project ?? request.user.project ?? null
     const kept = await redactRequest({ ...wish.request, project }, { files, folder: uploadDir })
     facts.access.requireMayCreate(request.user, kept.project)
     upload?.chargeTo(kept.project)
     const run = await runs.create({
-      ...{ ...wish, request: kept, files: planFirst, uploadDir, user: ownerOf(request) }
+      ...{ ...wish, request: kept, files: planFirst, uploadDir, user: creatorOf(request) }
     })
     request.audited.created = run.id
     return runDocument(run, facts, { isCreated: true })

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type GridRecord, hasEnded, type RunRecord } from '../../contract/records.js'
+import { type GridRecord, hasEnded, ownerOfFiles, type RunRecord } from '../../contract/records.js'
 import { JMETER_HEADER } from '../../contract/sample-row.js'
 import { RequestError } from '../errors.js'
 import { openRegular } from '../regular-file.js'
@@ -12,6 +12,7 @@ import { readLog } from '../runs/keep-logs.js'
 import type { LiveSamples } from '../runs/live-samples.js'
 import { listNames, SECRET_FILES } from '../runs/row-secrets.js'
 import type { Runs } from '../runs/runs.js'
+import { isJob } from '../accounts/users.js'
 import { cannotFind, findRun, type ServiceFacts } from '../service-facts.js'
 import { packRun } from './archive.js'
 import { addressOf } from './documents.js'
@@ -80,8 +81,10 @@ export async function sendUploaded(request: FastifyRequest, reply: FastifyReply,
   const file = facts.store.folder.uploadedFile(run.id, found.name)
   const { size: bytes } = await lookAt(file)
   const fileName = plainName(found.name)
-  // Admins too: they need not know what a plan was given.
-  if (SECRET_FILES.includes(found.name) && run.user?.id !== request.user.id)
+  // Admins too: they need not know what a plan was given. Nor jobs with an ID token: all those of a repository are one user, and an
+  // environment's secrets are not for its pull requests.
+  const isUploader = ownerOfFiles(run) === request.user.id && !isJob(request.user)
+  if (SECRET_FILES.includes(found.name) && !isUploader)
     return describeFile(reply, { type: 'text/plain; charset=utf-8', fileName }).send(await listNames(file))
   const content = { type: 'application/octet-stream', fileName, etag: `"${uuid}"` }
   return sendFile(request, reply, { ...content, file, bytes })

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { readParameters, tokenRequest, userRequest } from '../../contract/api/requests.js'
+import { readExactly, tokenRequest, userRequest } from '../../contract/api/requests.js'
 import type { Reply } from '../../contract/api/replies.js'
 import { requireAdmin } from '../accounts/permissions.js'
 import { endAfter } from '../accounts/token-end.js'
@@ -22,14 +22,14 @@ export function userRoutes(facts: ServiceFacts): Route[] {
     route('GET', '/users/:id', {}, (request) => userDocument(findUser(request, facts))),
     route('POST', '/users', { effect: 'user.add' }, async (request, reply) => {
       const { params } = await readBody(request)
-      const { name = '', role = 'viewer', days } = accept(readParameters(userRequest, keysOf(params)))
+      const { name = '', role = 'viewer', days } = accept(readExactly(userRequest, keysOf(params)))
       const added = await change(facts, (users) => users.add(name, role, endAfter(days, clock.now())))
       request.audited.target = added.name
       return reply.code(201).send(withToken(added.id, added.token, facts))
     }),
     route('POST', '/users/:id/rotate', { effect: 'user.rotate' }, async (request) => {
       const { params } = await readBody(request)
-      const { days } = accept(readParameters(tokenRequest, keysOf(params)))
+      const { days } = accept(readExactly(tokenRequest, keysOf(params)))
       const { name } = findUser(request, facts)
       const rotated = await change(facts, (users) => users.rotate(name, endAfter(days, clock.now())))
       request.audited.target = name
@@ -71,7 +71,7 @@ function keysOf({ user }: Params): Params {
   return isParams(user) ? user : {}
 }
 
-/** The error lists every problem. */
+/** The error lists every problem. A misspelt `days` must not make a token without an end. */
 function accept<T>({ values, problems }: { values: T; problems: string[] }): T {
   if (problems.length > 0) throw refuseAll(problems.map((problem) => `user: ${problem}`))
   return values

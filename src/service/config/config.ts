@@ -29,12 +29,24 @@ export interface ProjectConfig {
   readonly viewers: readonly ProjectUser[]
 }
 
-/** Patterns for the name of a user, or for claims that a user must all have. */
-export type ProjectUser = { readonly name: string } | { readonly claims: ClaimPatterns }
+/** A pattern for the name of a user, or patterns for claims that one issuer must say of a user, all of them. */
+export type ProjectUser = { readonly name: string } | ClaimsOfIssuer
 
-/** An issuer of ID tokens, such as GitHub Actions. No two have the same `issuer`. */
+export interface ClaimsOfIssuer {
+  /** Undefined where the service trusts none: then it is nobody. */
+  readonly issuer: string | undefined
+  /** Whether it is the issuer of single sign-on. */
+  readonly isOfPeople: boolean
+  readonly claims: ClaimPatterns
+}
+
+/** An issuer of ID tokens, such as GitHub Actions. No two have the same `issuer`, nor the same `name`. */
 export interface TrustedIssuer {
   readonly issuer: string
+  /** What its users are called by: `gitlab` makes `gitlab:acme/shop`. Of one issuer alone it may be undefined: its users are repositories. */
+  readonly name?: string
+  /** The claim that is the user. */
+  readonly userClaim: string
   readonly audience: string
   /** File with the authorities of its certificate; undefined: those that the machine trusts. */
   readonly ca?: string
@@ -64,8 +76,19 @@ export interface LoginConfig {
   readonly caFile: string | undefined
 }
 
+/** Which runs count together for the limits of a project. */
+export interface ProjectCounts {
+  /** The projects of the config file; undefined if it has none, and everyone sees everything. */
+  readonly listed?: ReadonlySet<string> | undefined
+}
+
+/** Anybody may name a project that is not in the file, and nobody else sees the runs in it: those count for each creator by itself. */
+export function countsPerCreator({ listed }: ProjectCounts, project: string | null): boolean {
+  return listed !== undefined && (project === null || !listed.has(project))
+}
+
 /** Whatever is beyond one of these limits is deleted, oldest first; what is undefined has no limit. */
-export interface Retention {
+export interface Retention extends ProjectCounts {
   readonly days?: number
   readonly bytes?: number
   /** Of runs that have ended. */
@@ -79,7 +102,7 @@ export type QuotaName = 'waiting-runs' | 'nodes' | 'upload-per-day' | 'disk'
 export type QuotaLimits = Readonly<Partial<Record<QuotaName, number | undefined>>>
 
 /** What users and projects may have: all of them, and some by name. */
-export interface Quotas {
+export interface Quotas extends ProjectCounts {
   readonly user: QuotaLimits
   readonly project: QuotaLimits
   readonly users: ReadonlyMap<string, QuotaLimits>

@@ -2,7 +2,7 @@ import { resolve, dirname } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { parseRegions } from '../../contract/regions/parse-regions.js'
 import { readList, type Note, readText, take } from '../../contract/regions/read-parts.js'
-import type { Parsed } from '../../contract/setting-values.js'
+import { type Parsed, showAddress } from '../../contract/setting-values.js'
 import { readYaml } from '../../contract/yaml-text.js'
 import { isLoopback, parseListen, parseRange } from '../addresses.js'
 import { type Retention, type ServiceConfig, ConfigError } from './config.js'
@@ -27,26 +27,36 @@ export function parseConfig(text: string, folder: string) {
     const path = readText(given, noteIt)
     return path === undefined ? undefined : resolve(folder, path)
   }
+  const login = keys.take('login', (given, noteIt) => readLogin(given, noteIt, readPath))
+  const oidc = keys.take('oidc', (given, noteIt) => readOidc(given, noteIt, readPath))
+  const projects = keys.take('projects', (given, noteIt) => readProjects(given, noteIt, { login, oidc }))
+  const listed = projects && new Set(projects.keys())
+  const quotas = keys.take('quotas', readQuotas)
   const config: ReadConfig = {
     listen: keys.take('listen', parsing(parseListen)),
     dataDir: keys.take('data', readPath),
     externalUrl: keys.take('external-url', parsing(parseExternalUrl)),
     tls: keys.take('tls', (given, noteIt) => readTls(given, noteIt, readPath)),
     trustedProxies: keys.take('behind-proxy', readProxies),
-    oidc: keys.take('oidc', (given, noteIt) => readOidc(given, noteIt, readPath)),
+    oidc,
     maxNodes: keys.take('max-nodes', parsing(atLeastOne)),
     drainMs: keys.has('drain') ? keys.take('drain', readDuration) : readDuration(DEFAULT_DRAIN, note),
-    retention: keys.take('retention', readRetention) ?? {},
-    login: keys.take('login', (given, noteIt) => readLogin(given, noteIt, readPath)),
-    quotas: keys.take('quotas', readQuotas),
+    retention: { ...keys.take('retention', readRetention), listed },
+    login,
+    quotas: quotas && { ...quotas, listed },
     metrics: keys.take('metrics', (given, noteIt) => readMetrics(given, noteIt, readPath)),
     regions: keys.take('regions', readRegions),
-    projects: keys.take('projects', readProjects)
+    projects
   }
   checkReach(config, keys, note)
   if (keys.has('login') && !keys.has('external-url'))
     note(
       'login needs external-url: the provider sends people back to <external-url>/login/callback, which is registered there'
+    )
+  const shared = config.oidc?.find(({ issuer }) => issuer === config.login?.issuer)
+  if (shared !== undefined && shared.userClaim !== 'sub')
+    note(
+      `oidc: ${shared.issuer} is the issuer of login, too, where people are known by sub; remove its user-claim ${shared.userClaim}`
     )
   return { config: problems.length === 0 ? (config as ServiceConfig) : undefined, problems }
 }
@@ -136,8 +146,7 @@ function parseExternalUrl(text: string): Parsed<string> {
   return {
     ok: false,
     accepted: 'an https address without path, user name or query, such as https://load.example.com',
-    // It may carry a password.
-    ...(text.includes('@') && { shown: text.replace(/\/\/.*@/, '//…@') })
+    shown: showAddress(text)
   }
 }
 
@@ -180,7 +189,8 @@ export const PROXY_KEYS = {
 export const RETENTION_KEYS = {
   days: 'Age of a run at most, in days.',
   size: 'Size of all results at most, such as `50GB` or `1TiB`.',
-  'runs-per-project': 'Number of runs of a project at most, of those that have ended and are not pinned.',
+  'runs-per-project':
+    'Number of runs of a project at most, of those that have ended and are not pinned; in a project that is not in `projects`, of each creator.',
   'at-least':
     'How long each run stays after its end, whatever the limits say, such as `24h`: time for its gate to read the results.'
 } as const

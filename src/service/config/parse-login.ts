@@ -1,5 +1,5 @@
-import { matching, type Note, readList, readText } from '../../contract/regions/read-parts.js'
-import { parseDurationSeconds } from '../../contract/setting-values.js'
+import { type Note, readList, readText } from '../../contract/regions/read-parts.js'
+import { parseDurationSeconds, type Parsed, showAddress } from '../../contract/setting-values.js'
 import type { LoginConfig } from './config.js'
 import { Keys, parsing, type Read } from './keys.js'
 
@@ -24,7 +24,7 @@ export const LEAST_MAX_AGE_SEC = 300
 
 export function readLogin(value: unknown, note: Note, readPath: Read<string>): LoginConfig | undefined {
   const keys = new Keys(value, LOGIN_KEYS, note, REQUIRED_LOGIN_KEYS)
-  const issuer = keys.take('issuer', readIssuer)
+  const issuer = keys.take('issuer', parsing(parseIssuer))
   const clientId = keys.take('client-id', readText)
   const clientSecretFile = keys.take('client-secret-file', readPath)
   const [admin = [], member = [], viewer = []] = GROUP_KEYS.map((key) => keys.take(key, readGroups))
@@ -45,13 +45,15 @@ export function readLogin(value: unknown, note: Note, readPath: Read<string>): L
 }
 
 /** Exactly as the provider writes it: issuers are compared as text, with or without a slash at the end. */
-const readIssuer = matching(
-  (text) =>
-    /^https:\/\/[^/\s?#@]+(\/[^\s?#]*)?$/i.test(text) &&
-    URL.canParse(text) &&
-    !text.includes('/.well-known/'),
-  'an https address without user name and query, such as https://id.example.com'
-)
+function parseIssuer(text: string): Parsed<string> {
+  const isPlain = /^https:\/\/[^/\s?#@]+(\/[^\s?#]*)?$/i.test(text) && URL.canParse(text)
+  if (isPlain && !text.includes('/.well-known/')) return { ok: true, value: text }
+  return {
+    ok: false,
+    accepted: 'an https address without user name and query, such as https://id.example.com',
+    shown: showAddress(text)
+  }
+}
 
 function readGroups(value: unknown, note: Note): readonly string[] {
   const groups = readList(value, note)

@@ -1,5 +1,6 @@
 import { type Note, readMap, within } from '../../contract/regions/read-parts.js'
 import type { QuotaLimits, Quotas } from './config.js'
+import { readByProject } from './parse-projects.js'
 import { atLeastOne, Keys, parsing, parseSize } from './keys.js'
 
 /** How much a user or a project may have at a time. */
@@ -12,8 +13,10 @@ export const QUOTA_KEYS = {
 
 export const QUOTAS_KEYS = {
   user: 'For each user.',
-  project: 'For each project; runs without a project count as those of one.',
-  users: 'For users by name: what is given here counts instead.',
+  project:
+    'For each project; one that is not in `projects`, or no project, counts for each creator by itself.',
+  users:
+    'For users by name, as in `projects`: what is given here counts instead, for each of them; of several names that mean a user, the first.',
   projects: 'For projects by name: what is given here counts instead.'
 } as const
 
@@ -25,12 +28,12 @@ export function readQuotas(value: unknown, note: Note): Quotas {
     user: keys.take('user', readLimits) ?? {},
     project: keys.take('project', readLimits) ?? {},
     users: keys.take('users', readNamed) ?? new Map(),
-    projects: keys.take('projects', readNamed) ?? new Map()
+    projects: keys.take('projects', (given, noteIt) => readNamed(given, noteIt, readByProject)) ?? new Map()
   }
 }
 
-function readNamed(value: unknown, note: Note): Map<string, QuotaLimits> {
-  const names = [...(readMap(value, note) ?? [])]
+function readNamed(value: unknown, note: Note, read = readMap): Map<string, QuotaLimits> {
+  const names = [...(read(value, note) ?? [])]
   return new Map(names.map(([name, limits]) => [name, readLimits(limits, within(note, name))]))
 }
 

@@ -1,12 +1,13 @@
 import { constants } from 'node:fs'
-import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { makeFolder } from '../../contract/files.js'
+import { makeFolder, removeFolder } from '../../contract/files.js'
 import { quote } from '../../contract/regions/regions.js'
 import { ToolError } from '../errors.js'
 import type { LoadNode, NodeExit } from '../nodes/load-node.js'
 import type { PlanToPrepare } from './engine.js'
 import { fingerprint } from './install/jars/jar-list.js'
+import { jvmFolders } from './tool-environment.js'
 
 /**
  * Where a plan is built: on a node that runs it, never beside a service whose nodes are elsewhere. A compiler runs what the plan brings
@@ -62,13 +63,13 @@ async function buildOnce<Built>(
   const record = `${folder}.json`
   const known = await readFile(record, 'utf8').catch(() => undefined)
   if (known !== undefined) return JSON.parse(known) as Built
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
   const filesDir = join(folder, 'files')
   makeFolder(filesDir)
   for (const name of fileNames)
     await copyFile(join(uploadDir, name), join(filesDir, name), constants.COPYFILE_FICLONE)
   const built = await build(filesDir)
-  await rm(filesDir, { recursive: true, force: true })
+  await removeFolder(filesDir)
   await writeFile(`${record}.new`, JSON.stringify(built))
   await rename(`${record}.new`, record)
   return built
@@ -79,7 +80,7 @@ interface Build {
   readonly commands: readonly (readonly string[])[]
   /** Files of this machine that they read, beside the plan's. */
   readonly brings: readonly string[]
-  /** Folders of this machine that they write to. */
+  /** Folders of this machine that they write to: made by their user, removed afterwards. */
   readonly folders: readonly string[]
   /** A file of this machine that is made. */
   readonly product?: string | undefined
@@ -100,16 +101,15 @@ const LIMIT_MS = 10 * 60_000
 const MOST_CHARACTERS = 16 * 1024 ** 2
 
 export async function runBuild(place: BuildPlace, build: Build): Promise<BuildEnd> {
-  const { node, folder, filesDir } = place
-  const tempDir = join(folder, 'temp')
-  for (const made of [tempDir, ...build.folders]) makeFolder(made)
-  if (build.product !== undefined) makeFolder(dirname(build.product))
+  const { node, filesDir } = place
+  const tempDir = tempOf(place)
+  if (build.product !== undefined) makeFolder(dirname(build.product), { mode: 0o755 })
   const { takeLine, lines } = collectLines()
   const exit = await withinLimit(place, (signal) =>
     node.run(
       {
         file: '/bin/sh',
-        args: ['-c', scriptOf(place, build)],
+        args: ['-c', scriptOf(place, { ...build, folders: [tempDir, ...build.folders] })],
         cwd: node.pathOf(filesDir),
         env: buildEnvironment(node, tempDir),
         starts: build.commands.map(([program = '']) => program),
@@ -122,11 +122,20 @@ export async function runBuild(place: BuildPlace, build: Build): Promise<BuildEn
       signal
     )
   )
-  for (const made of [tempDir, ...build.folders]) await rm(made, { recursive: true, force: true })
+  for (const made of [tempDir, ...build.folders]) await removeFolder(made)
   if (exit.code === 0) return { failed: undefined, lines }
   const failed = (exit.code ?? 0) - FIRST_FAILED
   if (failed >= 0 && failed < build.commands.length) return { failed, lines }
   return { failed: lines.length - 1, lines: [...lines.slice(0, -1), [...(lines.at(-1) ?? []), how(exit)]] }
+}
+
+function tempOf({ folder }: BuildPlace): string {
+  return join(folder, 'temp')
+}
+
+/** The words that start a program in Java of the node, whose home and temporary files are the build's. */
+export function javaOf(place: BuildPlace, java: string): string[] {
+  return [java, ...jvmFolders(buildEnvironment(place.node, tempOf(place)))]
 }
 
 function how({ code, signal }: NodeExit): string {

@@ -1,10 +1,8 @@
 import { isSecretName } from '../../contract/secret-names.js'
-import { CUT } from '../lines.js'
 import type { PropertyOverride } from './engine.js'
+import { LEAST_LENGTH, SecretFinder } from '../secret-finder.js'
 
 export const REDACTED = '***'
-/** Shorter values, such as `true`, are in every log for other reasons; where they are set they are redacted too. */
-const LEAST_LENGTH = 6
 
 /** Secrets where tools and plans usually log them, whatever they are called. */
 const PLACES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
@@ -17,7 +15,7 @@ const PLACES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
 
 /** Where a value follows its name: `Setting JMeter property: shop.password=…`, `?access_token=…`, and `"password": "…"`. */
 const NAMED: readonly RegExp[] = [
-  /( property: ([^=\n]{1,400})=).*/g,
+  /( property: ([^=\s]{1,400})=).*/g,
   /([?&]([\w.-]{1,160})=)[^&\s"']+/g,
   /("([\w.-]{1,160})"\s*:\s*)"[^"\n]*"/g
 ]
@@ -49,15 +47,21 @@ export function planSecrets(
   return secretValues([...properties, ...Object.entries(variables).map(([name, value]) => ({ name, value }))])
 }
 
-/** Redacts the known secrets, in any form, and whatever looks like one. */
+/** Redacts the known secrets, in any form, and whatever looks like one. Of a secret that was cut with its line, what is left. */
 export function redactLog(text: string, secrets: readonly string[]): string {
-  const forms = secretForms(secrets)
-  let rest = text
-  for (const form of forms) rest = rest.replaceAll(form, REDACTED)
-  rest = strikeCutOnes(rest, forms)
+  let rest = finderOf(secrets).replaceIn(text, REDACTED)
   for (const pattern of NAMED) rest = rest.replace(pattern, strikeNamed)
   for (const [pattern, replacement] of PLACES) rest = rest.replace(pattern, replacement)
   return rest
+}
+
+/** A list of secrets stays the same while a tool prints thousands of lines. */
+const finders = new WeakMap<readonly string[], SecretFinder>()
+
+function finderOf(secrets: readonly string[]): SecretFinder {
+  const finder = finders.get(secrets) ?? new SecretFinder(secretForms(secrets))
+  finders.set(secrets, finder)
+  return finder
 }
 
 function strikeNamed(whole: string, start: string, name: string): string {
@@ -65,42 +69,13 @@ function strikeNamed(whole: string, start: string, name: string): string {
   return start.endsWith('=') ? `${start}${REDACTED}` : `${start}"${REDACTED}"`
 }
 
-/** Where a line was cut, a secret may have been cut with it. */
-function strikeCutOnes(text: string, forms: readonly string[]): string {
-  const pieces = text.split(CUT)
-  const strike = (piece: string, index: number): string => {
-    const length =
-      index + 1 === pieces.length ? 0 : Math.max(0, ...forms.map((form) => startLength(piece, form)))
-    return length === 0 ? piece : `${piece.slice(0, -length)}${REDACTED}`
-  }
-  return pieces.map(strike).join(CUT)
-}
-
-/** How much of a form's start the text ends in. */
-function startLength(text: string, form: string): number {
-  for (let length = Math.min(form.length, text.length); length >= LEAST_LENGTH; length -= 1)
-    if (text.endsWith(form.slice(0, length))) return length
-  return 0
-}
-
-/** Every form in which the secrets may be written, longest first: a part must not be redacted before the whole is found. */
+/** Every form in which the secrets may be written. Where shorter values, such as `true`, are set, they are redacted by their names. */
 export function secretForms(secrets: readonly string[]): string[] {
-  const known = formsOfLists.get(secrets)
-  if (known) return known
-  const made = makeForms(secrets)
-  formsOfLists.set(secrets, made)
-  return made
-}
-
-/** A list of secrets stays the same while a tool prints thousands of lines. */
-const formsOfLists = new WeakMap<readonly string[], string[]>()
-
-function makeForms(secrets: readonly string[]): string[] {
   const forms = secrets
     .filter((secret) => secret.length >= LEAST_LENGTH)
     .flatMap((secret) => [...new Set([secret, ...secret.split(/[\r\n]+/)])])
     .flatMap(formsOf)
-  return [...new Set(forms)].filter((form) => form.length >= LEAST_LENGTH).sort((a, b) => b.length - a.length)
+  return [...new Set(forms)].filter((form) => form.length >= LEAST_LENGTH)
 }
 
 function formsOf(secret: string): string[] {

@@ -1,12 +1,14 @@
 import { rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { type NodeOrder, type PropertyOverride, propertyValue } from './engine.js'
 import { isSecretProperty } from './redact-log.js'
 
-/** Arguments of a tool. Secrets are in files that only its user can read, for everyone on a machine can read command lines. */
+/** Arguments of a tool. Secrets are in files that only the nodes of its run can read, for everyone on a machine can read command lines. */
 export interface ToolArguments {
   readonly args: readonly string[]
+  /** The files: beside the node's folder, where only the service gives names, because a plan that runs could put something else there. */
+  readonly files: readonly string[]
   /** Removes the files, once the tool has read them. */
   readonly remove: () => void
 }
@@ -55,14 +57,15 @@ async function fileArguments(
   { lines, name, flag }: { lines: readonly string[]; name: string; flag: (path: string) => string[] }
 ): Promise<ToolArguments | string[]> {
   if (lines.length === 0) return []
-  const file = join(dirname(planFile), `.loadgate-${name}`)
+  const file = `${dirname(planFile)}.${name}`
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 })
-  return { args: flag(node.pathOf(file)), remove: () => rmSync(file, { force: true }) }
+  return { args: flag(node.pathOf(file)), files: [file], remove: () => rmSync(file, { force: true }) }
 }
 
 function joinArguments(parts: readonly (ToolArguments | string[])[]): ToolArguments {
   return {
     args: parts.flatMap((part) => ('args' in part ? part.args : part)),
+    files: parts.flatMap((part) => ('args' in part ? part.files : [])),
     remove: () => parts.forEach((part) => 'args' in part && part.remove())
   }
 }

@@ -49,13 +49,20 @@ function pick(env: NodeJS.ProcessEnv, allows: (name: string) => boolean): NodeJS
   return Object.fromEntries(Object.entries(env).filter(([name]) => allows(name)))
 }
 
-/** Users' options for JVMs: `HEAP`, instead of a tool's own, and `JVM_ARGS`. A JVM ignores `HOME`: its home must be given as an option. */
+/** Users' options for JVMs: `HEAP`, instead of a tool's own, and `JVM_ARGS`; after those for its folders, which come from `env`. */
 export function jvmOptions(
   { HEAP, JVM_ARGS = '' }: NodeJS.ProcessEnv,
-  { heap, home }: { readonly heap: string; readonly home?: string | undefined }
+  { heap, env }: { readonly heap: string; readonly env: NodeJS.ProcessEnv }
 ): string[] {
-  const given = `${HEAP ?? heap} ${JVM_ARGS}`.split(/\s+/).filter(Boolean)
-  return [...(home === undefined ? [] : [`-Duser.home=${home}`]), ...given]
+  return [...jvmFolders(env), ...`${HEAP ?? heap} ${JVM_ARGS}`.split(/\s+/).filter(Boolean)]
+}
+
+/** A JVM ignores these variables: it looks for its home in the list of users, and its temporary files are in `/tmp`, unless options say otherwise. */
+export function jvmFolders({ HOME, TMPDIR }: NodeJS.ProcessEnv): string[] {
+  return [
+    ...(HOME === undefined ? [] : [`-Duser.home=${HOME}`]),
+    ...(TMPDIR === undefined ? [] : [`-Djava.io.tmpdir=${TMPDIR}`])
+  ]
 }
 
 const MB = 1024 ** 2

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
 import type { Server } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { ConfigProblem, type ServiceConfig } from '../config/config.js'
 import type { Clock } from '../../contract/clock.js'
 import { formatMinute } from '../../contract/text.js'
-import { clauseOf } from '../errors.js'
+import { clauseOf, whyUnread } from '../errors.js'
+import { readGiven } from '../regular-file.js'
 
 type Files = NonNullable<ServiceConfig['tls']>
 
@@ -32,13 +32,11 @@ export async function readCertificate({ certificate, key }: Files): Promise<Pair
   return pair
 }
 
-/** Opening anything but a regular file may never return, and then the process could not end. */
 async function read(file: string, name: string): Promise<Buffer> {
   try {
-    if (!(await stat(file)).isFile()) throw new Error(`${file} is not a regular file`)
-    return await readFile(file)
+    return await readGiven(file)
   } catch (thrown) {
-    throw new ConfigProblem(`${name} cannot be read: ${clauseOf(thrown)}`, { cause: thrown })
+    throw new ConfigProblem(`${name} cannot be read: ${whyUnread(thrown)}`, { cause: thrown })
   }
 }
 

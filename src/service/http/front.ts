@@ -86,8 +86,10 @@ export async function createFront(config: Reach, parts: FrontParts): Promise<Fro
       if (trustedProxies) requireProxy(app, isTrusted, { baseUrl, log })
     },
     listen: async (app) => {
-      await listenAt(app, listen, (host) => `listening at ${host}; callers reach the service at ${baseUrl()}`)
-      port = (app.server.address() as AddressInfo).port
+      await listenAt(app, listen, (host) => {
+        port = (app.server.address() as AddressInfo).port
+        return `listening at ${host}; callers reach the service at ${baseUrl()}`
+      })
       if (tls && pair) followCertificate(app.server as SecureServer, { files: tls, pair, clock, log })
     },
     baseUrl,

@@ -1,5 +1,5 @@
 import { parseThresholds } from '../../analysis/thresholds/grammar/grammar.js'
-import { isObject } from '../../contract/decode.js'
+import { isObject } from '../../contract/setting-values.js'
 import type { RunThresholds } from '../../contract/records.js'
 import { readParameters, thresholdsRequest } from '../../contract/api/requests.js'
 

@@ -4,12 +4,12 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 // A CommonJS package: its names are on the default export only.
 import client from 'prom-client'
-import { readFile } from 'node:fs/promises'
 import type { Queue } from '../queue/queue.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { createRangeCheck } from '../addresses.js'
 import { ConfigProblem, type ServiceConfig } from '../config/config.js'
-import { clauseOf, RequestError } from '../errors.js'
+import { whyUnread, RequestError } from '../errors.js'
+import { readGiven } from '../regular-file.js'
 import { isSameSecret } from '../secrets.js'
 import { sizeOfFolder } from '../../contract/files.js'
 
@@ -182,15 +182,15 @@ export function addMetricsRoute(
 
 /** Read for every call, so that a changed one counts at once. */
 async function hasToken({ headers }: FastifyRequest, tokenFile: string): Promise<boolean> {
-  const token = await readFile(tokenFile, 'utf8').catch(() => '')
+  const token = await readGiven(tokenFile).then(String, () => '')
   const [, given = ''] = /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '') ?? []
   return token.trim() !== '' && isSameSecret(given, token.trim())
 }
 
 /** Called at the start: a file that cannot be read would only be noticed when the metrics are missing. */
 export async function requireMetricsToken(tokenFile: string): Promise<void> {
-  const token = await readFile(tokenFile, 'utf8').catch((thrown: unknown) => {
-    throw new ConfigProblem(`metrics.token-file cannot be read: ${clauseOf(thrown)}`, { cause: thrown })
+  const token = await readGiven(tokenFile).then(String, (thrown: unknown) => {
+    throw new ConfigProblem(`metrics.token-file cannot be read: ${whyUnread(thrown)}`, { cause: thrown })
   })
   if (!/^\S{16,}$/.test(token.trim()))
     throw new ConfigProblem(

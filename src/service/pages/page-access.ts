@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../contract/clock.js'
+import { messageOf } from '../../contract/text.js'
 import { attempt, RequestError } from '../errors.js'
 import { route, type Route, type ServiceFacts } from '../service-facts.js'
 import { type Accounts, TokenError, type User } from '../accounts/users.js'
@@ -13,6 +14,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Counts a wrong token of the caller's network. */
     countGuess: ReturnType<FastifyInstance['createRateLimit']>
+    countSignIn: ReturnType<FastifyInstance['createRateLimit']>
   }
   interface FastifyContextConfig {
     /** The service's pages or parts of them: `always`, `html` only if the client asks for HTML, `button` only if a page sends it. */
@@ -100,12 +102,21 @@ export async function admitToken(
 /** A caller who goes on guessing is refused for the rest of the minute. */
 export async function refuseGuess(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   request.audited.login = 'wrong'
-  const guesses = await request.server.countGuess(request)
-  if (guesses.isAllowed || !guesses.isExceeded) return
-  void reply.header('retry-after', String(guesses.ttlInSeconds))
+  await refuseMany(request, reply, { count: 'countGuess', what: 'wrong tokens' })
+}
+
+/** Counted per network and minute. */
+export async function refuseMany(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { count, what }: { count: 'countGuess' | 'countSignIn'; what: string }
+): Promise<void> {
+  const counted = await request.server[count](request)
+  if (counted.isAllowed || !counted.isExceeded) return
+  void reply.header('retry-after', String(counted.ttlInSeconds))
   throw new RequestError(
     429,
-    `too many wrong tokens from your address; try again in ${guesses.ttlInSeconds} seconds, with the right one`
+    `too many ${what} from your address; try again in ${counted.ttlInSeconds} seconds`
   )
 }
 
@@ -128,8 +139,11 @@ async function signIn(
 ): Promise<void> {
   const { name, attributes } = front.cookie()
   request.user = user
+  const session = await whenFree(() => accounts.openSession(user, token), clock).catch((thrown: unknown) => {
+    request.audited.reason = messageOf(thrown)
+    throw thrown
+  })
   request.audited.login = 'right'
-  const session = await whenFree(() => accounts.openSession(user, token), clock)
   void reply.header('set-cookie', `${name}=${session}; ${attributes}`)
 }
 

@@ -92,7 +92,7 @@ async function listUploaded({ id, files }: RunRecord, { store }: Facts, path: st
       // The same page is for everyone who watches it.
       const isSecret = SECRET_FILES.includes(name)
       const about = isSecret
-        ? "It may have secrets: the run's creator gets it by the API, others its names"
+        ? 'It may have secrets: whoever uploaded it gets it by the API, others its names'
         : DATA_FILE
       const href = bytes === null || isSecret ? null : `${path}/files/${uuid}`
       return { name, about: index === 0 ? 'The plan' : about, href, bytes }

@@ -8,7 +8,8 @@ import type { User } from '../accounts/users.js'
 import { labelsToFollow } from '../judging/judge-run.js'
 import { keyOfJudged } from '../judging/verdicts.js'
 import { RequestError } from '../errors.js'
-import { messageOf } from '../../contract/text.js'
+import { asSentence, capitalize, messageOf } from '../../contract/text.js'
+import { describeHold } from '../store/queue-hold.js'
 import type { EventStream } from './send-page.js'
 import { type FollowedFile, SampleFollower } from './follow-samples.js'
 import type { PageDocument } from '../../report/page/build-document.js'
@@ -60,7 +61,7 @@ export class RunPages {
       ...{
         eventsPath: listPath(LIST_EVENTS, place),
         homePath: HOME,
-        visitor: visitorOf(user, this.ports.facts.clock.now())
+        visitor: visitorOf(user, this.ports.facts)
       },
       ...{ filter: place.filter, statuses: RUN_STATUSES }
     })
@@ -106,7 +107,7 @@ export class RunPages {
       other: other && (await this.#compared(other)),
       warnings: other ? await warnOfDifferences(run, other, store) : [],
       ...{ comparePath: `${pathOf(run, this.ports)}/compare`, choices, chosen },
-      ...{ homePath: HOME, visitor: visitorOf(user, this.ports.facts.clock.now()) }
+      ...{ homePath: HOME, visitor: visitorOf(user, this.ports.facts) }
     })
   }
 
@@ -224,7 +225,7 @@ export class RunPages {
     return {
       eventsPath: `${path}/events`,
       homePath: HOME,
-      visitor: visitorOf(user, this.ports.facts.clock.now()),
+      visitor: visitorOf(user, this.ports.facts),
       actions: {
         comparePath: `${path}/compare`,
         choices: listChoices(run, related),
@@ -241,6 +242,13 @@ export class RunPages {
   }
 }
 
-function visitorOf(user: User, nowMs: number): Visitor {
-  return { name: user.name, note: warnOfEnd(user, nowMs), logoutPath: LOGOUT }
+function visitorOf(user: User, { clock, store }: RunPagePorts['facts']): Visitor {
+  const why = store.hold?.why
+  const hold = why === undefined ? undefined : { words: capitalize(asSentence(describeHold(why))) }
+  return {
+    name: user.name,
+    note: warnOfEnd(user, clock.now()),
+    hold: hold && { ...hold, ...(user.role === 'admin' && { resumePath: '/queue/resume' }) },
+    logoutPath: LOGOUT
+  }
 }

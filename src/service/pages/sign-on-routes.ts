@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SignOnError } from '../accounts/login/provider.js'
 import { LONGEST_ATTEMPT_SEC, type SignOn } from '../accounts/login/sign-on.js'
 import { route, type Route } from '../service-facts.js'
-import { readSignOnCookie, signOnCookie } from './cookies.js'
-import { type PagePorts, sendLoginForm } from './page-access.js'
+import { hashSecret } from '../secrets.js'
+import { openAttempts, readSignOnCookie, signOnCookie } from './cookies.js'
+import { type PagePorts, refuseMany, sendLoginForm } from './page-access.js'
 import { PAGE_HEADERS, readNextPath, sendPage, signOnPath } from './send-page.js'
 
 /** The way to the provider of single sign-on, and back. */
@@ -15,21 +16,32 @@ export function signOnRoutes(ports: PagePorts, signOn: SignOn): Route[] {
   return [
     route('GET', signOnPath.start, config, async (request, reply) => {
       const next = readNextPath((request.query as { next?: unknown }).next)
-      const begun = await orProblem(signOn.begin(next))
+      const begun = await orProblem(() => signOn.begin(next))
       if (begun instanceof SignOnError) return refuse(reply, { problem: begun, next }, ports)
-      setCookies(reply, signOnCookie(ports, 'login', begun.kept, LONGEST_ATTEMPT_SEC))
+      const kept = signOnCookie(ports, attemptOf(begun.state), begun.kept, LONGEST_ATTEMPT_SEC)
+      const open = openAttempts(request, ports)
+      // The oldest ones come first.
+      const ended = open.slice(0, Math.max(0, open.length - MOST_ATTEMPTS + 1))
+      setCookies(reply, kept, ...ended.map((one) => signOnCookie(ports, one, '', 0)))
       return reply.headers(PAGE_HEADERS).redirect(begun.url, 303)
     }),
     route('GET', signOnPath.callback, { ...config, effect: 'login' }, async (request, reply) => {
-      const kept = readSignOnCookie(request, ports, 'login')
-      const used = signOnCookie(ports, 'login', '', 0)
-      const done = await orProblem(signOn.finish(queryOf(request), kept))
-      if (done instanceof SignOnError) {
-        setCookies(reply, used, signOnCookie(ports, 'sso', '', 0))
+      const query = queryOf(request)
+      const state = new URLSearchParams(query).get('state') ?? ''
+      const mine = attemptOf(state)
+      const used = signOnCookie(ports, mine, '', 0)
+      const refuseIt = (problem: SignOnError, ...cookies: string[]) => {
+        setCookies(reply, used, ...cookies)
         request.audited.login = 'wrong'
-        request.audited.reason = done.reason
-        return refuse(reply, { problem: done, next: '/' }, ports)
+        request.audited.reason = problem.reason
+        return refuse(reply, { problem, next: '/' }, ports)
       }
+      const begun = await orProblem(() => signOn.recognize(state, readSignOnCookie(request, ports, mine)))
+      if (begun instanceof SignOnError) return refuseIt(begun)
+      // Any page can lead browsers here; only what was begun here goes on to the provider.
+      await refuseMany(request, reply, { count: 'countSignIn', what: 'sign-ins' })
+      const done = await orProblem(() => signOn.finish(query, begun))
+      if (done instanceof SignOnError) return refuseIt(done, signOnCookie(ports, 'sso', '', 0))
       request.user = done.user
       request.audited.login = 'right'
       const { name, attributes } = front.cookie()
@@ -41,11 +53,21 @@ export function signOnRoutes(ports: PagePorts, signOn: SignOn): Route[] {
   ]
 }
 
-async function orProblem<T>(work: Promise<T>): Promise<T | SignOnError> {
-  return work.catch((thrown: unknown) => {
+async function orProblem<T>(work: () => T | Promise<T>): Promise<T | SignOnError> {
+  try {
+    return await work()
+  } catch (thrown) {
     if (thrown instanceof SignOnError) return thrown
     throw thrown
-  })
+  }
+}
+
+/** A browser opens many tabs at once, and servers accept only so many bytes of cookies. */
+const MOST_ATTEMPTS = 10
+
+/** Each tab has a sign-in of its own. The state is as the caller wrote it: its hash can be part of a cookie's name. */
+function attemptOf(state: string): `login-${string}` {
+  return `login-${Buffer.from(hashSecret(state)).toString('hex').slice(0, 16)}`
 }
 
 /** How long a browser remembers that its person signs in there, and goes there by itself. */

@@ -1,4 +1,4 @@
-import type { GridSpec, UserReference } from '../../contract/records.js'
+import type { GridSpec, RunRecord } from '../../contract/records.js'
 import { type Clock, steadyNow } from '../../contract/clock.js'
 import { count, formatDuration } from '../../contract/text.js'
 import { refuseUntilRestart } from '../errors.js'
@@ -7,7 +7,7 @@ import { type Job, type Resource, WaitingLine } from './waiting-line.js'
 
 /** Whose quotas a run counts for. */
 export interface RunOwner {
-  readonly user: UserReference | undefined
+  readonly user: RunRecord['user'] | undefined
   readonly project: string | null
 }
 
@@ -19,7 +19,7 @@ export interface NodeQuota {
   /** With the quota, and who may raise it: follows `at most 4 fit`. */
   readonly where: string
   /** For a run that waits for it. */
-  readonly reason: (atWork: number) => string
+  readonly reason: string
 }
 
 /** A run that needs nodes in each of its grids. */
@@ -123,7 +123,7 @@ export class Queue {
   /** Waits until there are enough nodes, in the order of the calls; rejects with the reason of the signal, or why that is never. */
   enter(entry: Entry, signal: AbortSignal): Promise<Turn> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    const job = { id: entry.id, user: String(entry.user?.id ?? ''), needs: this.#needsOf(entry.grids, entry) }
+    const job = { id: entry.id, user: userOf(entry), needs: this.#needsOf(entry.grids, entry) }
     if (entry.isContinued) {
       this.#line.hold(job)
       return Promise.resolve(this.#begin(entry))
@@ -151,6 +151,11 @@ export class Queue {
     })
   }
 
+  /** Whose runs have started lately, the longest ago first: users take turns across a restart, too. */
+  recall(owners: readonly RunOwner[]): void {
+    this.#line.recall(owners.map(userOf))
+  }
+
   isWaiting(id: string): boolean {
     return this.#line.isWaiting(id)
   }
@@ -165,7 +170,7 @@ export class Queue {
     if (!this.isWaiting(id)) return undefined
     if (this.#obstacle) return this.#obstacle.why
     const quota = this.#line.lackingOf(id).find(({ isQuota }) => isQuota) as Limited | undefined
-    return quota?.reason?.(this.#line.useOf(quota))
+    return quota?.reason
   }
 
   /** From now on no run starts: the service cannot be reached yet, or, with a reason, is about to end and accepts nothing new. */
@@ -284,6 +289,10 @@ export class Queue {
     this.#resources.set(place, resource)
     return resource
   }
+}
+
+function userOf({ user }: RunOwner): string {
+  return String(user?.id ?? '')
 }
 
 /** Without `max-nodes`, each node on this machine has a core; where runs share it without a limit, there is one for each of them. */

@@ -54,6 +54,12 @@ export class WaitingLine<J extends Job = Job> {
     this.#order = undefined
   }
 
+  /** Users who had turns before this line began, the longest ago first. */
+  recall(users: Iterable<string>): void {
+    for (const user of users) this.#turns.set(user, ++this.#turnCount)
+    this.#order = undefined
+  }
+
   /** It does not wait, or does not work, any more. */
   remove(id: string): void {
     this.#waiting.delete(id)

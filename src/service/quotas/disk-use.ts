@@ -14,8 +14,11 @@ export class DiskUse {
     return this.#of('user_id IS ?', [id])
   }
 
-  ofProject(name: string | null): number {
-    return this.#of('project IS ?', [name])
+  /** Of one user's runs in it, if the user is given. */
+  ofProject(name: string | null, creator?: number): number {
+    return creator === undefined
+      ? this.#of('project IS ?', [name])
+      : this.#of('project IS ? AND user_id IS ?', [name, creator])
   }
 
   ofAll(): number {
@@ -27,10 +30,10 @@ export class DiskUse {
     const { bytes } =
       database.prepare(`SELECT sum(bytes) AS bytes FROM runs WHERE ${where}`).get(...values) ?? {}
     const unmeasured = database.prepare(`SELECT id FROM runs WHERE bytes IS NULL AND ${where}`).all(...values)
-    return unmeasured.reduce((sum, { id }) => sum + this.#uploadsOf(String(id)), Number(bytes ?? 0))
+    return unmeasured.reduce((sum, { id }) => sum + this.ofUploads(String(id)), Number(bytes ?? 0))
   }
 
-  #uploadsOf(runId: string): number {
+  ofUploads(runId: string): number {
     const known = this.#uploaded.get(runId)
     if (known !== undefined) return known
     const { folder } = this.store

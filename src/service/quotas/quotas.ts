@@ -23,17 +23,20 @@ export function requireQuotas(
   }
   for (const quota of quotasOf(parts.quotas, wanted, 'disk')) {
     const used =
-      quota.of === 'user' ? parts.disk.ofUser(Number(quota.id)) : parts.disk.ofProject(wanted.project)
+      quota.of === 'user'
+        ? parts.disk.ofUser(Number(quota.id))
+        : parts.disk.ofProject(wanted.project, quota.creator)
     if (used + wanted.bytes > quota.limit)
       throw new RequestError(507, refusal(quota, used, 'try again when the service has deleted old runs'))
   }
 }
 
 function countWaiting(
-  { of, id }: Quota,
+  { of, id, creator }: Quota,
   { store, queue }: { store: SqliteStore; queue: Pick<Queue, 'isWaiting'> }
 ): number {
-  const isOwn = ({ user, project }: RunOwner): boolean => (of === 'user' ? user?.id === id : project === id)
+  const isOwn = ({ user, project }: RunOwner): boolean =>
+    of === 'user' ? user?.id === id : project === id && (creator ?? user?.id) === user?.id
   const own = store
     .unsettledRuns()
     .filter((run) => isOwn({ user: run.user, project: run.request.project }) && queue.isWaiting(run.id))

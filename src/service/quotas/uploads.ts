@@ -46,8 +46,11 @@ export class UploadBook {
     return {
       take,
       chargeTo: (project) => {
-        for (const ofProject of this.#quotasOf({ user: undefined, project })) {
-          const before = this.#sum('project = ?', project ?? '')
+        for (const ofProject of this.#quotasOf({ user, project }).filter(({ of }) => of === 'project')) {
+          const before =
+            ofProject.creator === undefined
+              ? this.#sum('project = ?', project ?? '')
+              : this.#sum('project = ? AND user_id = ?', project ?? '', user.id)
           if (before + received > ofProject.limit) throw tooMuch(ofProject, before)
         }
         this.#write(user, project ?? '', received)
@@ -70,10 +73,10 @@ export class UploadBook {
     return known
   }
 
-  #sum(where: string, value: string | number): number {
+  #sum(where: string, ...values: (string | number)[]): number {
     this.#turnPage()
     const sql = `SELECT sum(bytes) AS bytes FROM uploads WHERE day = ? AND ${where}`
-    return Number(this.parts.store.database.prepare(sql).get(this.#day, value)?.bytes ?? 0)
+    return Number(this.parts.store.database.prepare(sql).get(this.#day, ...values)?.bytes ?? 0)
   }
 
   #write({ id }: User, project: string, bytes: number): void {

@@ -1,17 +1,18 @@
-import { readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { existsSync } from 'node:fs'
-import type { Retention } from '../config/config.js'
+import { countsPerCreator, type Retention } from '../config/config.js'
 import { inTransaction, openDatabase } from '../store/database.js'
 import { parseRecord } from '../store/tables.js'
 import { DataFolder, databaseFile } from '../store/data-folder.js'
 import { attempt, RequestError } from '../errors.js'
 import { explainDatabase } from '../store/database-errors.js'
-import { formatDuration, messageOf } from '../../contract/text.js'
+import { capitalize, formatDuration, messageOf } from '../../contract/text.js'
+import { hasEnded, type RunRecord } from '../../contract/records.js'
 import { formatBytes } from '../../report/escape.js'
-import { sizeOfFolder } from '../../contract/files.js'
+import { removeFolder, sizeOfFolder } from '../../contract/files.js'
 
 export const MS_A_DAY = 24 * 60 * 60 * 1000
 
@@ -21,6 +22,8 @@ export interface KeptRun {
   readonly sequence: number
   /** Runs without one count as those of one project. */
   readonly project: string | null
+  /** Who created it; null if it is from before there were users. */
+  readonly userId: number | null
   readonly createdMs: number
   readonly bytes: number
   /** When its results were complete; undefined if they are not. */
@@ -38,6 +41,8 @@ export interface Pruning {
 export interface Now {
   readonly nowMs: number
   readonly surelyMs?: number
+  /** Of a run that is to be created: they need room too. */
+  readonly newBytes?: number
 }
 
 /**
@@ -47,25 +52,29 @@ export interface Now {
 export function planPruning(
   runs: readonly KeptRun[],
   retention: Retention,
-  { nowMs, surelyMs = nowMs }: Now
+  { nowMs, surelyMs = nowMs, newBytes = 0 }: Now
 ): Pruning[] {
   const { days = Infinity, runsPerProject = Infinity, bytes: most = Infinity } = retention
   const { atLeastMs = MS_A_DAY } = retention
   const mayGo = ({ endedMs, isPinned }: KeptRun): boolean =>
     endedMs !== undefined && !isPinned && endedMs <= surelyMs - atLeastMs
+  const isPerCreator = ({ project }: KeptRun): boolean => countsPerCreator(retention, project)
+  const whose = (run: KeptRun): string => (isPerCreator(run) ? ' of this user' : '')
   const newestFirst = [...runs].sort((a, b) => b.sequence - a.sequence)
-  const counts = new Map<string | null, number>()
+  const counts = new Map<string, number>()
   const reasons = new Map<KeptRun, string>()
   for (const run of newestFirst) {
     if (run.endedMs === undefined || run.isPinned) continue
-    const count = (counts.get(run.project) ?? 0) + 1
-    counts.set(run.project, count)
+    const together = JSON.stringify([run.project, isPerCreator(run) && run.userId])
+    const count = (counts.get(together) ?? 0) + 1
+    counts.set(together, count)
     if (!mayGo(run)) continue
     if (run.createdMs < nowMs - days * MS_A_DAY) reasons.set(run, `it is older than ${days} days`)
-    else if (count > runsPerProject) reasons.set(run, `${nameProject(run)} more than ${runsPerProject} runs`)
+    else if (count > runsPerProject)
+      reasons.set(run, `${nameProject(run)} more than ${runsPerProject} runs${whose(run)}`)
   }
   const left = newestFirst.filter((run) => !reasons.has(run)).reverse()
-  let total = left.reduce((sum, { bytes }) => sum + bytes, 0)
+  let total = newBytes + sizeOfAll(left)
   // The oldest ones that can be deleted, until the rest is small enough.
   for (const run of left) {
     if (total <= most) break
@@ -77,6 +86,10 @@ export function planPruning(
     const why = reasons.get(run)
     return why === undefined ? [] : { run, why }
   })
+}
+
+function sizeOfAll(runs: readonly KeptRun[]): number {
+  return runs.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 function nameProject({ project }: KeptRun): string {
@@ -92,31 +105,52 @@ export interface PrunedData {
 /** The runs beyond the limits as they are now; nothing is deleted. */
 export async function findPrunings(data: PrunedData, retention: Retention, now: Now) {
   const measured = await measureRuns(data)
-  return planPruning(await readRuns(data.database, measured), retention, now)
+  return planPruning(await readRuns(data.database, (id) => measured.get(id) ?? 0), retention, now)
 }
 
-/** Throws if all runs and the new one together are larger than the limit, and nothing more may be deleted. */
+/** Throws if a new run has no room, even when everything that may be deleted for it is deleted. No figures: the runs are those of others too. */
 export function requireRoom(
   { database }: PrunedData,
-  { retention, nowMs, ...size }: { retention: Retention; nowMs: number; usedBytes: number; newBytes: number }
+  retention: Retention,
+  { newBytes, sizeOf, ...now }: Now & { newBytes: number; sizeOf: (id: string) => number }
 ): void {
-  const { bytes: most, atLeastMs = MS_A_DAY } = retention
-  if (most === undefined) return
-  if (size.usedBytes + size.newBytes <= most) return
-  const going = planPruning(
-    database
-      .prepare(`${KEPT} ORDER BY sequence`)
-      .all()
-      .map((row) => runOf(row)),
-    retention,
-    { nowMs }
-  )
-  const left = going.reduce((sum, { run }) => sum - run.bytes, size.usedBytes)
-  if (left + size.newBytes <= most) return
-  const keep = `pinned runs are kept, and each for ${formatDuration(atLeastMs)} after its end`
+  const { bytes: most = Infinity, atLeastMs = MS_A_DAY } = retention
+  const raise = 'an admin of the service can raise the limit: retention.size in its config file'
+  const all = `all runs together may take ${formatBytes(most)}`
+  if (newBytes > most)
+    throw new RequestError(
+      413,
+      `the run was not created: its files have ${formatBytes(newBytes)}, and ${all}; ${raise}`
+    )
+  const rows = database.prepare(`${KEPT} ORDER BY sequence`).all()
+  const runs = rows.map((row) => runOf(row, sizeOf))
+  const going = planPruning(runs, retention, { ...now, newBytes })
+  if (sizeOfAll(runs) - sizeOfAll(going.map(({ run }) => run)) + newBytes <= most) return
   throw new RequestError(
     507,
-    `the run was not created: the service keeps ${formatBytes(left)} of runs, its limit is ${formatBytes(most)}, and nothing more may be deleted (${keep}); unpin runs or try again later, or an admin of the service can raise the limit: retention.size in its config file`
+    `the run was not created: there is no room for it. ${capitalize(all)}, and nothing more may be deleted now: each run stays for ${formatDuration(atLeastMs)} after its end, and a pinned one until its owner or an admin unpins it. Try again later; or ${raise}`
+  )
+}
+
+/** Throws if this run, pinned as well, would leave less than half of the size to others: what is pinned is never deleted. */
+export async function requirePinRoom(
+  { database, folder }: PrunedData,
+  { bytes: most }: Retention,
+  run: RunRecord
+): Promise<void> {
+  if (most === undefined) return
+  const { id } = run
+  if (!hasEnded(run))
+    throw new RequestError(
+      409,
+      `run ${id} is ${run.status}: pin it when it has ended, because its size counts`
+    )
+  const bytes = await sizeOfFolder(folder.runDir(id))
+  const others = database.prepare('SELECT sum(bytes) AS bytes FROM runs WHERE is_pinned = 1 AND id != ?')
+  if (Number(others.get(id)?.bytes ?? 0) + bytes <= most / 2) return
+  throw new RequestError(
+    507,
+    `run ${id} was not pinned: it has ${formatBytes(bytes)}, and pinned runs may take half of what all runs may (${formatBytes(most)}); unpin others, or an admin of the service can raise the limit: retention.size in its config file`
   )
 }
 
@@ -156,13 +190,12 @@ export async function emptyTrash(data: PrunedData, ids?: readonly string[]): Pro
   let failure: Error | undefined
   for (const id of ids ?? (await readdir(trash))) {
     const place = join(trash, id)
-    for (const name of await readdir(place).catch(() => []))
-      await rm(join(place, name), { recursive: true, force: true })
+    for (const name of await readdir(place).catch(() => [])) await removeFolder(join(place, name))
     try {
       // A record whose files have come back is left alone.
       if (!existsSync(data.folder.runDir(id)))
         data.database.prepare('DELETE FROM runs WHERE id = ? AND is_unsettled = 0').run(id)
-      await rm(place, { recursive: true, force: true })
+      await removeFolder(place)
     } catch (thrown) {
       failure ??= thrown as Error
     }
@@ -175,28 +208,31 @@ async function moveToTrash(folder: DataFolder, id: string): Promise<void> {
     await rename(folder.runDir(id), join(folder.trashDir(), id))
   } catch {
     // There was nothing to move, or a full disk had no room for the new name.
-    await rm(folder.runDir(id), { recursive: true, force: true })
+    await removeFolder(folder.runDir(id))
   }
 }
 
 const KEPT =
-  'SELECT sequence AS key, id, sequence, project, created_ms, ended_ms, bytes, is_unsettled, is_pinned FROM runs'
+  'SELECT sequence AS key, id, sequence, project, user_id, created_ms, ended_ms, bytes, is_unsettled, is_pinned FROM runs'
 
-async function readRuns(database: DatabaseSync, measured: ReadonlyMap<string, number>): Promise<KeptRun[]> {
+async function readRuns(database: DatabaseSync, sizeOf: (id: string) => number): Promise<KeptRun[]> {
   const runs: KeptRun[] = []
   await forEachRow(database, `${KEPT} WHERE sequence > ? ORDER BY sequence LIMIT ?`, (row) => {
-    runs.push(runOf(row, measured))
+    runs.push(runOf(row, sizeOf))
   })
   return runs
 }
 
-function runOf(row: Record<string, unknown>, measured: ReadonlyMap<string, number> = new Map()): KeptRun {
+/** With the size of a run whose size is not recorded. */
+function runOf(row: Record<string, unknown>, sizeOf: (id: string) => number): KeptRun {
+  const id = String(row.id)
   return {
-    id: String(row.id),
+    id,
     sequence: Number(row.sequence),
     project: row.project as string | null,
+    userId: row.user_id as number | null,
     createdMs: Number(row.created_ms),
-    bytes: Number(row.bytes ?? measured.get(String(row.id)) ?? 0),
+    bytes: Number(row.bytes ?? sizeOf(id)),
     // Earlier versions did not note it for each run.
     endedMs: row.is_unsettled === 0 ? Number(row.ended_ms ?? row.created_ms) : undefined,
     isPinned: row.is_pinned === 1
@@ -281,16 +317,18 @@ export async function pruneBeside(
   }
 }
 
-/** The sizes of the runs that have ended since the last time. Each is recorded, because it no longer changes. */
+/** The sizes of the runs that have ended since the last time, each recorded, because it no longer changes; of the others, that of their uploads. */
 async function measureRuns({ database, folder }: PrunedData): Promise<ReadonlyMap<string, number>> {
-  const rows = database.prepare('SELECT id FROM runs WHERE is_unsettled = 0 AND bytes IS NULL').all()
+  const rows = database.prepare('SELECT id, is_unsettled FROM runs WHERE bytes IS NULL').all()
   const note = database.prepare('UPDATE runs SET bytes = ? WHERE id = ?')
   const sizes = new Map<string, number>()
-  for (const id of rows.map((row) => String(row.id))) {
-    const bytes = await sizeOfFolder(folder.runDir(id))
+  for (const row of rows) {
+    const id = String(row.id)
+    const isSettled = row.is_unsettled === 0
+    const bytes = await sizeOfFolder(isSettled ? folder.runDir(id) : folder.uploadDir(id))
     sizes.set(id, bytes)
     // A full disk is when they are needed most.
-    attempt(() => note.run(bytes, id))
+    if (isSettled) attempt(() => note.run(bytes, id))
   }
   return sizes
 }

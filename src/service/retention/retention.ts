@@ -5,7 +5,8 @@ import { count, messageOf } from '../../contract/text.js'
 import { attempt } from '../errors.js'
 import type { SqliteStore } from '../store/sqlite-store.js'
 import { Facts, parseRecord } from '../store/tables.js'
-import { deleteUnusedGrids, emptyTrash, findPrunings, MS_A_DAY, prune } from './prune.js'
+import type { DiskUse } from '../quotas/disk-use.js'
+import { deleteUnusedGrids, emptyTrash, findPrunings, MS_A_DAY, prune, requireRoom } from './prune.js'
 
 const HOUR_MS = 60 * 60 * 1000
 
@@ -25,20 +26,20 @@ export function startRetention(parts: {
   let work = Promise.resolve()
   let callOff: (() => void) | undefined
   let limits = retention
-  let surelyMs = -Infinity
+  let aheadMs = Infinity
 
   async function pass(): Promise<void> {
     isWaiting = false
     if (isClosed()) return
     await emptyTrash(data)
-    const nowMs = clock.now()
-    const prunings = await findPrunings(data, limits, { nowMs, surelyMs })
+    const now = timeNow()
+    const prunings = await findPrunings(data, limits, now)
     await prune(data, prunings, {
       isCancelled: isClosed,
       onDeleted: ({ run, why }) => log(`deleted run ${run.id} with its results: ${why}`)
     })
     if (!isClosed() && (prunings.length > 0 || limits.days !== undefined))
-      await deleteUnusedGrids(data, nowMs - (limits.days ?? Infinity) * MS_A_DAY)
+      await deleteUnusedGrids(data, now.nowMs - (limits.days ?? Infinity) * MS_A_DAY)
   }
   /** One at a time; whoever comes while one is waiting is served by that one. */
   function ask(): void {
@@ -50,10 +51,13 @@ export function startRetention(parts: {
       .then(pass)
       .catch((thrown: unknown) => log(`results beyond the limits could not be deleted: ${messageOf(thrown)}`))
   }
+  function timeNow(): { nowMs: number; surelyMs: number } {
+    return { nowMs: clock.now(), surelyMs: clock.now() - aheadMs }
+  }
   /** Without the age limit while the clock may be wrong. */
   function limitsNow(): Retention {
-    const { isTrusted, doubt, aheadMs } = lookAtClock(clock.now())
-    surelyMs = clock.now() - aheadMs
+    const { isTrusted, doubt, ...look } = lookAtClock(clock.now())
+    aheadMs = look.aheadMs
     if (doubt !== undefined && retention.days !== undefined) log(doubt)
     const { days, ...others } = retention
     return isTrusted && days !== undefined ? { ...others, days } : others
@@ -66,6 +70,12 @@ export function startRetention(parts: {
   store.onSettled(ask)
   askHourly()
   return {
+    /** Throws if there is no room for a new run; what has to go for it is deleted once it is created. */
+    requireRoom: (newBytes: number, disk: DiskUse) => {
+      if (disk.ofAll() + newBytes <= (retention.bytes ?? Infinity)) return
+      requireRoom(data, limits, { ...timeNow(), newBytes, sizeOf: (id) => disk.ofUploads(id) })
+      ask()
+    },
     /** Returns when what was to be deleted by now is deleted. */
     settled: () => work,
     /** Returns when nothing is being deleted any more. */

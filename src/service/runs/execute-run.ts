@@ -53,18 +53,17 @@ async function postpone({ store, grids, log }: RunPorts, run: RunRecord): Promis
   log(`run ${run.id} stays in the queue for the next start`)
 }
 
-/** Plans are code: those of a user who was removed are not started any more. One that has started goes on. */
-function requireUser({ clock, isRemoved }: RunPorts, { user, startedMs }: RunRecord): void {
-  if (startedMs !== null || !user || !isRemoved(user.id)) return
-  const what = `The user who created this run, ${user.name}, was removed before it started.`
-  throw new Interruption({ what, atMs: clock.now() })
+/** Plans are code: those of a user who may not start them any more are not started. One that has started goes on. */
+function requireUser({ clock, whyNotStart }: RunPorts, run: RunRecord): void {
+  const what = run.startedMs === null ? whyNotStart(run) : undefined
+  if (what !== undefined) throw new Interruption({ what, atMs: clock.now() })
 }
 
-/** A restored database may know less than its folder: whatever its record says, a run with results is never started. */
+/** A database may know less than its folder: whatever its record says, a run with results is never started. */
 function requireFresh({ store, clock }: RunPorts, { id }: RunRecord): void {
   if (!store.folder.hasTraces(id)) return
   const what =
-    'This run has run before, although the database, which was restored from an older copy, has it as waiting: it was not started again. What it left is kept.'
+    'This run has run before, or was stopped, although the database has it as waiting: it was restored from an older copy, or the service was killed before it could record that. So it was not started again; what it left is kept.'
   throw new Interruption({ what, atMs: clock.now() })
 }
 

@@ -1,4 +1,4 @@
-import { lstat, readdir, rename, writeFile } from 'node:fs/promises'
+import { type FileHandle, lstat, readdir, rename, writeFile } from 'node:fs/promises'
 import { join, dirname } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import { redactLog } from '../engines/redact-log.js'
@@ -45,7 +45,7 @@ export async function* readLogs(store: RunData, run: RunRecord, known: readonly 
   const secrets = [...known, ...(await readRunSecrets(run, store))]
   const maxBytes = Math.min(MAX_BYTES, Math.floor(MAX_BYTES_OF_ALL / names.length))
   for (const name of names)
-    yield { name, text: redactLog(await readEnds(join(logsDir, name), maxBytes), secrets) }
+    yield { name, text: redactLog(await readText(join(logsDir, name), maxBytes), secrets) }
 }
 
 export async function listLogs(store: RunData, { id }: RunRecord): Promise<string[]> {
@@ -64,30 +64,54 @@ export async function listLogs(store: RunData, { id }: RunRecord): Promise<strin
 /** One of these logs; undefined if there is none of that name. */
 export async function readLog(store: RunData, run: RunRecord, name: string): Promise<string | undefined> {
   if (!(await listLogs(store, run)).includes(name)) return undefined
-  const text = await readEnds(join(store.folder.logsDir(run.id), name), MAX_BYTES)
+  const text = await readText(join(store.folder.logsDir(run.id), name), MAX_BYTES)
   return redactLog(text, await readRunSecrets(run, store))
 }
 
-/** Cut at line ends, so that no half of a secret remains. */
-async function readEnds(file: string, maxBytes: number): Promise<string> {
-  const handle = await openRegular(file)
-  try {
-    const { size } = await handle.stat()
-    const read = async (start: number, length: number): Promise<string> => {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start)
-      return buffer.toString('utf8', 0, bytesRead)
+/** When a run has ended, its logs take no more space than what is shown of them. In place: the disk may be full. */
+export async function cutLogs(store: RunData, run: RunRecord): Promise<void> {
+  for (const name of await listLogs(store, run)) {
+    const handle = await openRegular(join(store.folder.logsDir(run.id), name), 'r+')
+    try {
+      if ((await handle.stat()).size <= MAX_BYTES) continue
+      const ends = await readEnds(handle, MAX_BYTES)
+      await handle.write(ends, 0, ends.length, 0)
+      await handle.truncate(ends.length)
+    } finally {
+      await handle.close()
     }
-    if (size <= maxBytes) return await read(0, size)
-    const headBytes = Math.floor(maxBytes * HEAD_SHARE)
-    const tailBytes = maxBytes - headBytes
-    const head = await read(0, headBytes)
-    const tail = await read(size - tailBytes, tailBytes)
-    const leftOut = `… ${size - maxBytes} bytes or slightly more omitted …\n`
-    const tailStart = tail.indexOf('\n') + 1
-    return `${head.slice(0, head.lastIndexOf('\n') + 1)}${leftOut}${tailStart === 0 ? '' : tail.slice(tailStart)}`
-  } finally {
-    await handle.close()
   }
+}
+
+async function readText(file: string, maxBytes: number): Promise<string> {
+  const handle = await openRegular(file)
+  return readEnds(handle, maxBytes)
+    .then((bytes) => bytes.toString())
+    .finally(() => handle.close())
+}
+
+/** For the line in the middle. */
+const NOTE_BYTES = 100
+
+/** Cut at line ends, so that no half of a secret remains. */
+async function readEnds(handle: FileHandle, maxBytes: number): Promise<Buffer> {
+  const { size } = await handle.stat()
+  const read = async (start: number, length: number): Promise<Buffer> => {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start)
+    return buffer.subarray(0, bytesRead)
+  }
+  if (size <= maxBytes) return read(0, size)
+  const headBytes = Math.floor(maxBytes * HEAD_SHARE)
+  const tailBytes = maxBytes - headBytes - NOTE_BYTES
+  const head = await read(0, headBytes)
+  const tail = await read(size - tailBytes, tailBytes)
+  const leftOut = Buffer.from(`… ${size - maxBytes} bytes or slightly more omitted …\n`)
+  const tailStart = tail.indexOf('\n') + 1
+  return Buffer.concat([
+    head.subarray(0, head.lastIndexOf('\n') + 1),
+    leftOut,
+    tail.subarray(tailStart === 0 ? tail.length : tailStart)
+  ])
 }
 
 /** Moves all runs' results, or their nodes' samples, into a folder on the same disk, which takes no space. Samples that were not merged are redacted first. */

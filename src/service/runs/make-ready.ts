@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises'
 import type { PreparedPlan, Engines } from '../engines/engine.js'
 import { type Clock, orAborted } from '../../contract/clock.js'
+import { removeFolder } from '../../contract/files.js'
 import type { LoadNode } from '../nodes/load-node.js'
 import type { readLoad } from '../nodes/machine/load-sample.js'
 import type { Grids } from './grids.js'
@@ -13,8 +13,8 @@ export interface RunPorts {
   readonly grids: Grids
   readonly engines: Engines
   readonly readLoad: typeof readLoad
-  /** Whether the user with this id was removed, by a command beside the service too. */
-  readonly isRemoved: (id: number) => boolean
+  /** Why the creator of a run may not start it any more, in whole sentences; undefined if they may. */
+  readonly whyNotStart: (run: RunRecord) => string | undefined
   /** Whether everyone who sees one run sees the other one too, so that it may be named there. */
   readonly isSeenAlike: (run: RunRecord, other: RunRecord | undefined) => boolean
   readonly clock: Clock
@@ -77,7 +77,7 @@ async function prepare(
 ): Promise<PreparedPlan> {
   const buildDir = store.folder.buildDir(run.id)
   // An earlier service may have got this far. If its nodes are at work, they run what it built, and cannot build anything meanwhile.
-  if (!isContinued) await rm(buildDir, { recursive: true, force: true })
+  if (!isContinued) await removeFolder(buildDir)
   return engines.of(run.request.tool).prepare({
     ...run.request,
     fileNames: run.files.map(({ name }) => name),

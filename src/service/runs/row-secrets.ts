@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { askAboutPlan } from '../plans/ask.js'
 import { mayHaveNames } from '../plans/names.js'
 import { planSecrets, REDACTED, redactLog, secretForms } from '../engines/redact-log.js'
+import { SecretFinder } from '../secret-finder.js'
 import { MARKER } from '../../contract/api/run-source.js'
 import type { FileRecord, RunRecord, RunRequest } from '../../contract/records.js'
 import { when } from '../../contract/text.js'
@@ -17,7 +18,7 @@ import { ENVIRONMENT_FILE, parseEnvironment } from '../engines/environment-file.
 /** JMeter reads it from the folder of the plan, as it does `user.properties`. */
 const SYSTEM_PROPERTIES = 'system.properties'
 
-/** Files that are made for secrets: the values in them are for the run's creator only. */
+/** Files that are made for secrets: the values in them are for whoever uploaded them only. */
 export const SECRET_FILES: readonly string[] = [ENVIRONMENT_FILE, USER_PROPERTIES, SYSTEM_PROPERTIES]
 
 /** Such a file without its values, and without comments, which may have more of them. */
@@ -28,7 +29,7 @@ export async function listNames(file: string): Promise<string> {
       ? Object.keys(parseEnvironment(bytes.toString()).variables)
       : [...parseProperties(decodeProperties(bytes)).keys()]
   const lines = names.map((name) => `${name.replace(/\p{Cc}/gu, ' ')}=${REDACTED}`)
-  return ["# The values are for the run's creator only.", ...lines, ''].join('\n')
+  return ['# The values are for whoever uploaded this file.', ...lines, ''].join('\n')
 }
 
 /** Common values of properties whose names suggest a secret; they also appear in labels and messages for other reasons. */
@@ -70,8 +71,8 @@ export async function refuseGiven(request: RunRequest, given: Omit<Given, 'reque
 /** The request as it is kept: whoever described the run may have repeated what the plan was given. A gate must find its tag again. */
 export async function redactRequest(request: RunRequest, given: Omit<Given, 'request'>): Promise<RunRequest> {
   const secrets = await readSecrets({ request, ...given })
-  const forms = secretForms(secrets)
-  const redact = (text: string): string => forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text)
+  const finder = new SecretFinder(secretForms(secrets))
+  const redact = (text: string): string => finder.replaceIn(text, REDACTED)
   const { name, project, notes, tags } = request
   return {
     ...request,

@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { isAddress } from '../../analysis/baseline/document/fingerprint.js'
 import type { RunRecord } from '../../contract/records.js'
 import { count, joinWords, shorten, when } from '../../contract/text.js'
-import { isSecretProperty, redactLog } from '../engines/redact-log.js'
+import { isSecretProperty, REDACTED, redactLog } from '../engines/redact-log.js'
 import { saysLoss } from './findings.js'
-import { readRunSecrets } from './row-secrets.js'
+import { listNames, readRunSecrets, SECRET_FILES } from './row-secrets.js'
 import type { RunData } from '../store/store.js'
 
 /** Files of a run are compared by content up to this many bytes in all, the others by size. */
@@ -13,12 +13,17 @@ const MOST_READ_BYTES = 1024 ** 2
 const LONGEST_VALUE = 60
 const MOST_NAMED = 12
 
-type Property = RunRecord['request']['properties'][number]
+/** Redacting takes as long as there are secrets times parameters; beyond this, parameters are compared by their names. */
+const MOST_REDACTIONS = 2000
 
-/** What two runs of the same test have in common, by name. */
+/**
+ * What two runs of the same test have in common, by name. All of it is what everyone who sees the run can read: a comparison with a run that
+ * somebody has made up must not tell whether a secret was guessed.
+ */
 interface Parts {
   readonly settings: ReadonlyMap<string, string>
-  readonly parameters: ReadonlyMap<string, Property>
+  /** Their values as they are shown. */
+  readonly parameters: ReadonlyMap<string, string>
   /** The size and, if it was read, a hash; undefined if it has been deleted. */
   readonly files: ReadonlyMap<string, string | undefined>
 }
@@ -36,9 +41,22 @@ export async function partsOf(run: RunRecord, store: RunData): Promise<Parts> {
       ['the nodes', describeNodes(run, store)],
       [HOSTS, hosts.sort().join(' ')]
     ]),
-    parameters: new Map(request.properties.map((each) => [`-${each.kind}${each.name}`, each])),
+    parameters: await readParameters(run, store),
     files: await readFiles(run, store)
   }
+}
+
+/** By the secrets of their own run only. */
+async function readParameters(run: RunRecord, store: RunData): Promise<Parts['parameters']> {
+  const { properties } = run.request
+  const secrets = await readRunSecrets(run, store)
+  const isTooMuch = secrets.length * properties.length > MOST_REDACTIONS
+  return new Map(
+    properties.map((each) => [
+      `-${each.kind}${each.name}`,
+      isTooMuch || isSecretProperty(each) ? REDACTED : redactLog(each.value, secrets)
+    ])
+  )
 }
 
 const HOSTS = 'the addresses of hosts'
@@ -55,8 +73,11 @@ async function readFiles({ id, files }: RunRecord, store: RunData): Promise<Part
   let room = MOST_READ_BYTES
   for (const [index, { name }] of files.entries()) {
     const path = store.folder.uploadedFile(id, name)
-    const size = (await stat(path).catch(() => undefined))?.size
-    const content = size !== undefined && size <= room ? await readFile(path).catch(() => '') : ''
+    const isSecret = SECRET_FILES.includes(name)
+    const names = isSecret ? await listNames(path).catch(() => undefined) : undefined
+    const size = isSecret ? names?.length : (await stat(path).catch(() => undefined))?.size
+    const isRead = size !== undefined && size <= room
+    const content = names ?? (isRead ? await readFile(path).catch(() => '') : '')
     room -= content.length
     const hash = content.length === 0 ? '' : createHash('sha256').update(content).digest('hex')
     read.set(
@@ -70,12 +91,11 @@ async function readFiles({ id, files }: RunRecord, store: RunData): Promise<Part
 /** Where the target is, and secrets that are renewed, make no difference to what was run; a baseline has the same rule. */
 export function isAfterChange(before: Parts | undefined, after: Parts | undefined): boolean {
   if (before === undefined || after === undefined) return false
-  const parameters = changedKeys(before.parameters, after.parameters, isSameProperty).map(
-    (key) => after.parameters.get(key) ?? before.parameters.get(key)
-  )
   return (
     changedKeys(before.settings, after.settings).some((name) => name !== HOSTS) ||
-    parameters.some((each) => each !== undefined && !isAddress(each.name) && !isSecretProperty(each)) ||
+    changedKeys(before.parameters, after.parameters).some(
+      (key) => !isAddress(key.slice(2)) && !isHidden(key, before, after)
+    ) ||
     changedKeys(before.files, after.files, isSameFile).length > 0
   )
 }
@@ -91,8 +111,8 @@ function changedKeys<T>(
   })
 }
 
-function isSameProperty(one: Property, other: Property): boolean {
-  return one.value === other.value
+function isHidden(parameter: string, ...runs: readonly Parts[]): boolean {
+  return runs.some(({ parameters }) => parameters.get(parameter) === REDACTED)
 }
 
 /** By what is known of both. */
@@ -126,18 +146,16 @@ function describeUnusable(run: RunRecord, name: string): string[] {
 
 async function findDifferences(run: RunRecord, other: RunRecord, store: RunData): Promise<string[]> {
   const [was, is] = [await partsOf(other, store), await partsOf(run, store)]
-  const secrets = (await Promise.all([run, other].map((each) => readRunSecrets(each, store)))).flat()
-  const show = (property: Property | undefined): string =>
-    property === undefined ? 'none' : shorten(redactLog(property.value, secrets), LONGEST_VALUE)
+  const show = ({ parameters }: Parts, key: string): string =>
+    shorten(parameters.get(key) ?? 'none', LONGEST_VALUE)
   return [
     ...when(run.request.project !== other.request.project, 'the project'),
     ...changedKeys(was.files, is.files, isSameFile),
     ...changedKeys(was.settings, is.settings),
     ...when((run.thresholds?.warmUpSec ?? 0) !== (other.thresholds?.warmUpSec ?? 0), 'the warm-up'),
-    ...changedKeys(was.parameters, is.parameters, isSameProperty).map((key) => {
-      const [before, after] = [was.parameters.get(key), is.parameters.get(key)]
-      const isHidden = [before, after].some((each) => each !== undefined && isSecretProperty(each))
-      return `the parameter ${shorten(key, LONGEST_VALUE)}${isHidden ? '' : ` (A: ${show(before)}, B: ${show(after)})`}`
+    ...changedKeys(was.parameters, is.parameters).map((key) => {
+      const values = isHidden(key, was, is) ? '' : ` (A: ${show(was, key)}, B: ${show(is, key)})`
+      return `the parameter ${shorten(key, LONGEST_VALUE)}${values}`
     })
   ]
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../contract/text.js'
 import { joinNodeLines } from '../node-lines.js'
 import type { RunRecord } from '../../contract/records.js'
 import type { RunPorts } from './make-ready.js'
+import { cutLogs } from './keep-logs.js'
 import { type Findings, formatDoubts, formatFindings } from './findings.js'
 import { findNode, nameOfNode } from './node-book.js'
 import type { NodeEnd } from './run-on-grids.js'
@@ -80,6 +81,9 @@ export class RunEndings {
 
   private async merge(run: RunRecord): Promise<Results | { problem: string }> {
     const { store, log } = this.ports
+    await cutLogs(store, run).catch((thrown: unknown) =>
+      log(`run ${run.id}: a log of its nodes could not be cut: ${messageOf(thrown)}`)
+    )
     try {
       const results = await mergeResults(run, { store, signal: this.limit.signal })
       await store.secure(store.folder.resultsDir(run.id))

@@ -1,11 +1,13 @@
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../contract/files.js'
 import type { NodeOrder, NodeOutcome, PreparedPlan } from '../engines/engine.js'
+import { redactLog } from '../engines/redact-log.js'
 import { formatDuration, messageOf } from '../../contract/text.js'
 import { type LoadNode, NodeError, withRun } from '../nodes/load-node.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
 import type { Interruption } from './interruption.js'
 import type { RunPorts } from './make-ready.js'
+import { readRunSecrets } from './row-secrets.js'
 import { nameOfNode, type NodeBook, type RunGrid, shareThreads } from './node-book.js'
 
 interface RunWork {
@@ -83,13 +85,16 @@ function createGate({ store, clock }: RunPorts, { run, book }: RunWork, count: n
 async function endNode(ports: RunPorts, work: NodeWork): Promise<NodeEnd> {
   const { run, grid, index, threads, gate, start, book, signal } = work
   let outcome: NodeOutcome
+  let hasThrown = false
   try {
     outcome = await runNode(ports, work)
   } catch (thrown) {
     const isCalledOff = signal.aborted && thrown === signal.reason
     outcome = { problem: isCalledOff ? null : describeFailure(ports, work, thrown) }
-    if (outcome.problem !== null) ports.log(`run ${run.id} cannot continue: ${outcome.problem}`)
+    hasThrown = true
   }
+  outcome = await strikeSecrets(outcome, ports, run)
+  if (hasThrown && outcome.problem !== null) ports.log(`run ${run.id} cannot continue: ${outcome.problem}`)
   if (!start.hasPassed) {
     if (outcome.problem === null) gate.leave()
     else gate.fail(`${nameOfNode(grid, index)} failed before the start`)
@@ -97,6 +102,24 @@ async function endNode(ports: RunPorts, work: NodeWork): Promise<NodeEnd> {
   book.noteEnd(grid, index, ports.clock.now())
   const interruption = signal.aborted ? (signal.reason as Interruption) : undefined
   return { grid, index, isIdle: threads === 0 || outcome.isIdle === true, outcome, interruption }
+}
+
+/** Everyone who sees the run reads it, whatever the plan has printed of what it was given. */
+async function strikeSecrets(
+  outcome: NodeOutcome,
+  { store }: RunPorts,
+  run: RunRecord
+): Promise<NodeOutcome> {
+  const { problem, losses = [], doubts = [] } = outcome
+  if (problem === null && losses.length === 0 && doubts.length === 0) return outcome
+  const secrets = await readRunSecrets(run, store)
+  const strike = (text: string): string => redactLog(text, secrets)
+  return {
+    ...outcome,
+    problem: problem && strike(problem),
+    losses: losses.map(strike),
+    doubts: doubts.map(strike)
+  }
 }
 
 /** A lost node is reported with its share of the load. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { asSentence, capitalize, shorten } from '../../contract/text.js'
 import type { Figures, Measurements } from '../../analysis/results/figures/measurements.js'
 import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
@@ -52,7 +53,12 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
       secrets,
       signal
     })
-    const found = scanners.map((scanner) => scanner.end())
+    const found: ScanResult[] = []
+    for (const scanner of scanners) {
+      // Each of them may have a hundred thousand labels.
+      await turn()
+      found.push(scanner.end())
+    }
     nodes.push(
       ...files.map((file, index) => {
         // The rows of a grid's only node are known even when they are in its result already.
@@ -62,9 +68,16 @@ export async function mergeResults(run: RunRecord, { store, signal }: { store: S
     )
     scans.push(...found)
   }
-  const users = sumUsers(scans.map((scan) => mergeScans([scan])))
   const { warnings, notes } = describeAside(scans)
-  return { grids, nodes, measurements: mergeScans(scans), users, notes: [...warnings, ...notes] }
+  await turn()
+  const unlabelled = scans.map(withoutLabels)
+  const users = sumUsers(unlabelled.map((scan) => mergeScans([scan])))
+  return { grids, nodes, measurements: mergeScans(unlabelled), users, notes: [...warnings, ...notes] }
+}
+
+/** The report has no figures of labels: where there are a hundred thousand, to index and sort their names takes longer than all the rest. */
+function withoutLabels(scan: ScanResult): ScanResult {
+  return { ...scan, parts: scan.parts.map((part) => ({ ...part, hasLabels: false })) }
 }
 
 /** Impossible times come from a plan that writes its own rows. */

@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises'
 import { makeFolder, sizeOfFolder } from '../../contract/files.js'
 import { refuseAll, RequestError } from '../errors.js'
 import { count, formatDuration, joinWords, messageOf, when } from '../../contract/text.js'
-import { describeRepeat } from '../../contract/api/run-source.js'
+import { describeRepeat, MARKER } from '../../contract/api/run-source.js'
 import type { Queue, RunOwner } from '../queue/queue.js'
 import { asideGroupsOf } from './aside-groups.js'
 import { executeRun, Postponed } from './execute-run.js'
@@ -14,10 +14,10 @@ import {
   type FileRecord,
   type GridRecord,
   hasEnded,
+  ownerOfFiles,
   type RunRecord,
   type RunRequest,
-  type RunThresholds,
-  type UserReference
+  type RunThresholds
 } from '../../contract/records.js'
 import { type RunEnd, RunEndings } from './run-endings.js'
 import { createId } from '../store/data-folder.js'
@@ -45,7 +45,8 @@ interface RunWish {
   readonly request: RunRequest
   readonly grids: readonly GridWish[]
   readonly files: readonly FileRecord[]
-  readonly user?: UserReference | undefined
+  readonly filesOf?: RunRecord['filesOf'] | undefined
+  readonly user?: RunRecord['user'] | undefined
   readonly thresholds?: RunThresholds | undefined
   /** A new one, unless it is given. */
   readonly id?: string | undefined
@@ -57,6 +58,8 @@ const ENDED_UNOBSERVED: RunEnd = {
 
 /** The runner kills ten seconds after its first signal, and the tools need part of that to exit. */
 const CLOSE_WITHIN_MS = 4500
+/** Of the latest runs, to know after a restart whose turn was when. */
+const MOST_RECALLED = 500
 
 /** Runs and their life cycle: `queued → running → finished`, or `problem` if the plan did not run to completion. */
 export class Runs {
@@ -87,11 +90,14 @@ export class Runs {
       throw new RequestError(410, `run ${previous.id} cannot be repeated: its files have been deleted`)
     const grids = known.map((grid) => (isOwn(previous, grid) ? { spec: grid.spec } : { uuid: grid.id }))
     const files = previous.files.map(({ name }) => ({ uuid: createId(), name }))
+    // They stay those of whoever uploaded them: a repeat by somebody else uses their values and does not show them.
+    const owner = ownerOfFiles(previous)
+    const filesOf = owner === user?.id ? undefined : (owner ?? null)
     const request = { ...previous.request, ...describeRepeat(previous.id, previous.request) }
     // Judged by the same lines, and not by the earlier results.
     const thresholds = previous.thresholds && { ...previous.thresholds }
     delete thresholds?.verdict
-    return this.begin({ request, grids, files, user, thresholds, id }, (folder) =>
+    return this.begin({ request, grids, files, filesOf, user, thresholds, id }, (folder) =>
       store.folder.copyUploads(previous, folder)
     )
   }
@@ -127,6 +133,7 @@ export class Runs {
       this.launch(run, { isContinued: true })
     }
     // After those that have their nodes already, in their order.
+    if (unstarted.length > 0) this.recallTurns(unstarted)
     for (const run of unstarted) this.waitAgain(run)
     const awaited = new Set([...this.executions.values()].flatMap(({ run }) => run.gridIds))
     for (const grid of store.activeGrids()) {
@@ -192,11 +199,27 @@ export class Runs {
     const { queue, store } = this.ports
     const owner = { user, project: request.project }
     queue.requireOpen()
-    const problems = wishes.flatMap((wish) => this.checkWish(wish))
+    const problems = [
+      ...this.checkTags(request.tags, user),
+      ...wishes.flatMap((wish) => this.checkWish(wish))
+    ]
     const specs = wishes.flatMap((wish) => ('spec' in wish ? wish : store.grid(wish.uuid))?.spec ?? [])
     if (problems.length === 0) problems.push(...queue.check('run', specs, owner))
     if (problems.length > 0) throw refuseAll(problems)
     this.ports.requireRoom?.({ ...owner, bytes })
+  }
+
+  /** A gate stops every run with its tag but one: nobody else can create a run with it. */
+  private checkTags(tags: readonly string[], user: RunWish['user']): string[] {
+    return tags
+      .filter((tag) => MARKER.test(tag))
+      .flatMap((tag) => {
+        const [first] = this.ports.store.listRuns({ filter: { tag }, offset: 0, limit: 1 }).runs
+        return when(
+          first !== undefined && first.user?.id !== user?.id,
+          `tag_list: ${tag} is the tag of a gate that somebody else runs; remove it`
+        )
+      })
   }
 
   private checkWish(wish: GridWish): string[] {
@@ -204,6 +227,18 @@ export class Runs {
     const grid = this.ports.store.grid(wish.uuid)
     if (!grid) return [`there is no grid ${wish.uuid}`]
     return grid.status === 'started' ? [] : [`grid ${wish.uuid} is ${grid.status}, not started`]
+  }
+
+  /** Whose runs were at work when the first of the waiting ones came, or since. */
+  private recallTurns(waiting: readonly RunRecord[]): void {
+    const { store, queue } = this.ports
+    const sinceMs = Math.min(...waiting.map(({ createdMs }) => createdMs))
+    const { runs } = store.listRuns({ offset: 0, limit: MOST_RECALLED })
+    const turns = runs.flatMap((run) =>
+      run.startedMs === null || (run.stoppedMs ?? Infinity) < sinceMs ? [] : [{ run, atMs: run.startedMs }]
+    )
+    turns.sort((one, other) => one.atMs - other.atMs)
+    queue.recall(turns.map(({ run: { user, request } }) => ({ user, project: request.project })))
   }
 
   /** A run whose tools may have been started is never started again. */
@@ -257,21 +292,23 @@ export class Runs {
 
   private describe(
     id: string,
-    { request, grids, files, user, thresholds }: RunWish,
+    { request, grids, files, filesOf, user, thresholds }: RunWish,
     asideGroups: readonly string[]
   ): { run: RunRecord; grids: readonly GridRecord[] } {
     const { store, clock } = this.ports
     const batchId = createId()
     const createdFor = { project: request.project, privacy: request.privacy }
+    const owner = user && { id: user.id, name: user.name }
     const own: GridRecord[] = []
     const gridIds = grids.map((grid) => {
       if ('uuid' in grid) return grid.uuid
-      const described = this.ports.grids.describe(grid.spec, { batchId, user, createdFor })
+      const described = this.ports.grids.describe(grid.spec, { batchId, user: owner, createdFor })
       own.push(described)
       return described.id
     })
     const run: RunRecord = {
       ...{ id, batchId, request, gridIds, files, status: 'queued' },
+      ...(filesOf !== undefined && { filesOf }),
       ...(user && { user }),
       ...(thresholds && { thresholds }),
       createdMs: clock.now(),

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { SampleColumns } from '../../analysis/results/csv/header.js'
 import type { Row } from '../../analysis/results/csv/row-splitter.js'
+import { SecretFinder, type Stretch } from '../secret-finder.js'
 import { openRegular } from '../regular-file.js'
 import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
@@ -23,59 +24,58 @@ const TEXTS: readonly (keyof SampleColumns)[] = [
   ] as const)
 ]
 
-interface Stretch {
-  readonly start: number
-  readonly end: number
-}
-
 /** Masks secrets with asterisks in the complete rows of a samples file, header first. Lengths, numbers and the row structure are kept. */
 export class RowRedactor {
-  readonly #forms: readonly Buffer[]
+  readonly #finder: SecretFinder
   readonly #rows = new SampleRows()
 
   /** Takes the secrets in every form in which they may be written. */
   constructor(forms: readonly string[]) {
     // In a quoted field a quote is doubled; masking one of the two would end the field.
-    this.#forms = forms.map((form) => Buffer.from(form.replaceAll('"', '""')))
+    const quoted = forms.map((form) => form.replaceAll('"', '""'))
+    // A character per byte, so that what is found are places in the bytes.
+    this.#finder = new SecretFinder(quoted.map((form) => Buffer.from(form).toString('latin1')))
   }
 
   /** Masks the secrets in place; returns whether there were any. */
   cover(rows: Buffer): boolean {
     const body = rows.subarray(this.#rows.takeHeader(rows))
-    const found = this.#find(body)
+    const found = this.#finder.findIn(body.toString('latin1'))
     const { at } = this.#rows
     if (at === undefined) for (const stretch of found) coverText(body, stretch)
-    else if (found.length > 0) this.#coverFields(body, found, new Set(TEXTS.map((name) => at[name])))
+    else if (found.length > 0) this.#coverFields(body, found, at)
     return found.length > 0
   }
 
-  #find(rows: Buffer): Stretch[] {
-    const found: Stretch[] = []
-    for (const form of this.#forms)
-      for (let at = rows.indexOf(form); at >= 0; at = rows.indexOf(form, at + form.length))
-        found.push({ start: at, end: at + form.length })
-    return found.sort((one, other) => one.start - other.start)
-  }
-
-  #coverFields(rows: Buffer, found: readonly Stretch[], texts: ReadonlySet<number>): void {
+  #coverFields(rows: Buffer, found: readonly Stretch[], at: SampleColumns): void {
+    const texts = new Set(TEXTS.map((name) => at[name]))
     let next = 0
     this.#rows.split(rows, (row, isWhole) => {
-      for (let stretch = found[next]; stretch && stretch.start < row.end; stretch = found[++next])
+      for (let stretch = found[next]; stretch && stretch.start < row.end; stretch = found[++next]) {
         if (!isWhole) coverText(rows, stretch)
-        else if (isText(row, stretch, texts)) rows.fill(COVER, stretch.start, stretch.end)
+        else
+          for (const { column, start, end } of fieldsOf(row, stretch))
+            // Whether a sample failed is no secret; one of digits may occur in any number by chance.
+            if (texts.has(column) || (column !== at.success && !isNumber(row, column)))
+              rows.fill(COVER, start, end)
+        // It may go on in the next row.
+        if (stretch.end > row.end) return
+      }
     })
   }
 }
 
-/** A secret of digits may occur in any number by chance. */
-function isText(row: Row, { start, end }: Stretch, texts: ReadonlySet<number>): boolean {
-  for (let column = 0; column < row.columns; column++) {
-    const from = row.starts[column] ?? 0
-    const to = row.ends[column] ?? 0
-    const isNumber = (): boolean => row.buffer.subarray(from, to).every((byte) => DIGITS.has(byte))
-    if (start >= from && end <= to) return texts.has(column) || !isNumber()
+/** The parts of a stretch that are in fields: what is between them stays. */
+function* fieldsOf({ columns, starts, ends }: Row, stretch: Stretch): Iterable<Stretch & { column: number }> {
+  for (let column = 0; column < columns; column++) {
+    const [from = 0, to = 0] = [starts[column], ends[column]]
+    const [start, end] = [Math.max(from, stretch.start), Math.min(to, stretch.end)]
+    if (start < end) yield { column, start, end }
   }
-  return false
+}
+
+function isNumber({ buffer, starts, ends }: Row, column: number): boolean {
+  return buffer.subarray(starts[column], ends[column]).every((byte) => DIGITS.has(byte))
 }
 
 function coverText(bytes: Buffer, { start, end }: Stretch): void {

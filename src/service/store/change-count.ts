@@ -1,11 +1,25 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync
+} from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { attempt } from '../errors.js'
 import { Facts, parseRecord } from './tables.js'
 
 const KEY = 'changes'
 /** Beside the database, and not part of it: a restored database does not bring it back. */
 const FILE = 'changes'
+/** What takes its place: see `ChangeCount`. */
+const NEXT = 'changes.next'
 const DIGITS = 16
 
 interface Known {
@@ -18,12 +32,16 @@ interface Known {
 /**
  * Counts the changes of runs, in the database and in a file beside it: where the file is ahead, the database is an older copy. The file is
  * written after the database, so that a killed service leaves the database ahead, which is no reason for doubt.
+ * Each start puts a new file in its place: a copy that is written over it, with the same count, is one from before that start.
  */
 export class ChangeCount {
   readonly #facts: Facts
   #count: number | undefined
   #descriptor: number | undefined
   #text = ''
+  /** The new file, until it is in its place. */
+  #next: number | undefined
+  #isOwnStart = false
 
   constructor(
     database: DatabaseSync,
@@ -36,8 +54,10 @@ export class ChangeCount {
   /** Why the database seems to be older than what it describes; undefined if it does not. */
   findDoubt(): string | undefined {
     const known = this.#known()
+    this.#finishReplacing(known)
     const [owner = '', digits = ''] = this.#read().split(' ')
-    if (owner === '') return known && 'its data folder is not the one in which it was last used'
+    // Also after an upgrade from a version that did not count: nothing tells it from a backup of that version.
+    if (owner === '') return 'the file `changes`, which tells the newest database from a copy, is missing'
     const count = Number(digits)
     // What comes next must be ahead of both.
     this.#count = Math.max(known?.count ?? 0, Number.isSafeInteger(count) ? count : 0)
@@ -53,7 +73,9 @@ export class ChangeCount {
 
   /** In the transaction of a change. */
   note(): void {
-    const { ino, birthtimeNs } = fstatSync(this.#open(), { bigint: true })
+    // Where there is no space for it, the one that is there serves until the next change.
+    if (!this.#isOwnStart) this.#next ??= attempt(() => this.#makeNext())
+    const { ino, birthtimeNs } = fstatSync(this.#next ?? this.#open(), { bigint: true })
     const count = (this.#count ?? this.#known()?.count ?? 0) + 1
     this.#text = `${this.parts.owner()} ${String(count).padStart(DIGITS, '0')}\n`
     this.#count = count
@@ -63,13 +85,45 @@ export class ChangeCount {
 
   /** Once that transaction is complete. In place, and always as long: that needs no space on a full disk. */
   write(): void {
-    const isNew = fstatSync(this.#open()).size === 0
+    if (this.#next !== undefined) this.#replace()
     writeSync(this.#open(), this.#text, 0)
-    if (isNew) fsyncSync(this.#open())
   }
 
   close(): void {
+    for (const descriptor of [this.#descriptor, this.#next])
+      if (descriptor !== undefined) closeSync(descriptor)
+  }
+
+  #makeNext(): number {
+    const path = join(this.parts.dataDir, NEXT)
+    rmSync(path, { force: true })
+    const next = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600)
+    try {
+      // As long as it will ever be, with a count that no database is behind.
+      writeSync(next, `${this.parts.owner()} ${'0'.repeat(DIGITS)}\n`, 0)
+      fsyncSync(next)
+      return next
+    } catch (thrown) {
+      closeSync(next)
+      throw thrown
+    }
+  }
+
+  #replace(): void {
+    renameSync(join(this.parts.dataDir, NEXT), join(this.parts.dataDir, FILE))
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
+    this.#descriptor = this.#next
+    this.#next = undefined
+    this.#isOwnStart = true
+  }
+
+  /** A service that was killed between the two may have told the database of its file, and not put it in its place. */
+  #finishReplacing(known: Known | undefined): void {
+    const path = join(this.parts.dataDir, NEXT)
+    const next = statSync(path, { bigint: true, throwIfNoEntry: false })
+    if (next === undefined || String(next.ino) !== known?.inode || String(next.birthtimeNs) !== known.bornNs)
+      return
+    renameSync(path, join(this.parts.dataDir, FILE))
   }
 
   #known(): Known | undefined {

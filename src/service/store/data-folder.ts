@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { constants, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { copyFile, rename, rm } from 'node:fs/promises'
+import { copyFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder } from '../../contract/files.js'
+import { makeFolder, removeFolder } from '../../contract/files.js'
 import type { GridRecord, RunRecord } from '../../contract/records.js'
 
 /** A new identifier, in an alphabet that is safe in paths and URLs. */
@@ -53,14 +53,16 @@ export class DataFolder {
   async discardNodes(runId: string): Promise<void> {
     const gone = goneNodes(this, runId)
     await rename(this.nodesDir(runId), gone).catch(() => undefined)
-    await rm(gone, { recursive: true, force: true })
+    await removeFolder(gone)
   }
 
   /** Whether its tools have been started once, whatever its record says. */
+  readonly hasStarted = (runId: string): boolean =>
+    [this.nodesDir(runId), goneNodes(this, runId), this.logsDir(runId)].some(existsSync)
+
+  /** The same, or it was stopped before: a run that waits has results as soon as it is stopped. */
   readonly hasTraces = (runId: string): boolean =>
-    [this.nodesDir(runId), goneNodes(this, runId), this.logsDir(runId), this.resultsDir(runId)].some(
-      existsSync
-    )
+    this.hasStarted(runId) || existsSync(this.resultsDir(runId))
 
   readonly hasUploads = ({ id, files }: RunRecord): boolean =>
     files.every(({ name }) => existsSync(this.uploadedFile(id, name)))

@@ -27,5 +27,5 @@ export class QueueHold {
 
 /** For callers, operators and gates. */
 export function describeHold(why: string): string {
-  return `the queue is held: ${why}. An admin of the service has to look at the waiting runs, stop those that must not run, and let the queue go with \`loadgate queue resume\``
+  return `the queue is held: ${why}. An admin of the service has to look at the waiting runs, stop those that must not run, and let the queue go: with \`loadgate queue resume\`, or the button on the service's pages`
 }

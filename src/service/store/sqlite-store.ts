@@ -30,6 +30,8 @@ const BUSY_RETRY_MS = 100
 const TOLD_AFTER_MS = 2000
 /** The process that has the folder: a service that cannot write even that does not start. */
 const HOLDER = 'service'
+/** The waiting runs that had logs at the latest start. */
+const SEEN_LOGS = 'waiting-with-logs'
 
 interface Change {
   readonly write: () => void
@@ -183,16 +185,21 @@ export class SqliteStore extends Store {
   /** A run that waits in an older copy may have run since. */
   #holdIfRestored(): void {
     const waiting = this.unsettledRuns().filter(isUnstarted)
-    const hasRun = waiting.some(({ id }) => this.folder.hasTraces(id))
+    const started = waiting.map(({ id }) => id).filter((id) => this.folder.hasStarted(id))
+    // An admin who has let the queue go has seen these.
+    const seen = new Set((this.#facts.get(SEEN_LOGS) ?? '').split(' '))
     const doubt =
       this.#changeCount.findDoubt() ??
-      (hasRun ? 'there are results of runs that have not started, as far as it knows' : undefined)
-    if (doubt !== undefined) this.parts.log(`the database seems to be restored from an older copy: ${doubt}`)
-    const runs = `${count(waiting.length, 'run')} may have run since`
+      (started.some((id) => !seen.has(id))
+        ? 'there are logs of runs that have not started, as far as it knows'
+        : undefined)
     inTransaction(this.database, () => {
       this.#changeCount.note()
+      this.#facts.set(SEEN_LOGS, started.join(' '))
       if (doubt !== undefined && waiting.length > 0)
-        this.hold.hold(`the service's database was restored from an older copy (${doubt}), and ${runs}`)
+        this.hold.hold(
+          `the service's database may have been restored from an older copy (${doubt}), and waiting runs may have run since`
+        )
     })
     this.#changeCount.write()
     const { why } = this.hold

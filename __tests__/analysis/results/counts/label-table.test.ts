@@ -36,7 +36,28 @@ describe('labels', () => {
     const rows = Array.from({ length: 131_073 }, (_, i) => `1000,1,${i},true`)
     const measured = measure(['timeStamp,elapsed,label,success', ...rows].join('\n'))
     expect(measured.sources[0]?.problems).toEqual([
-      'row 131073: there are more than 131072 different labels before it'
+      'row 131073: there are too many different labels before it, or too long ones'
     ])
+  })
+
+  test('too long ones in all are the same problem: each row may have a label of megabytes', () => {
+    const [mebibyte, rows] = ['x'.repeat(1024 ** 2 - 2), [] as string[]]
+    for (let i = 10; i < 27; i++) rows.push(`1000,1,${i}${mebibyte},true`)
+    const measured = measure(
+      ['timeStamp,elapsed,label,success', ...rows, `1000,1,10${mebibyte},true`].join('\n')
+    )
+    expect(measured.sources[0]?.problems).toEqual([
+      'row 17: there are too many different labels before it, or too long ones'
+    ])
+    expect(measured.figures({})?.samples).toBe(18)
+  })
+
+  test('a label that is shown cut is cut at the same place, whatever its characters', () => {
+    const table = new LabelTable()
+    for (const text of ['x', 'ä', '€', '😀']) {
+      number(table, text.repeat(100_000))
+      const shown = table.toStrings().at(-1)
+      expect(shown).toBe(`${text.repeat(1000).slice(0, 999)}…`)
+    }
   })
 })

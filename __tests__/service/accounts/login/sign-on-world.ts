@@ -19,6 +19,10 @@ export interface World {
   readonly dataDir: string
   /** By how much the service's clock is ahead. */
   aheadMs: number
+  /** The service, with other keys of `login`, and perhaps another address of the provider. */
+  restart(keys: string, issuer?: string): Promise<void>
+  /** Where the client's secret is. */
+  readonly secretFile: string
   browser(): WebBrowser
   audited(): Record<string, unknown>[]
 }
@@ -54,26 +58,34 @@ export function createWorlds() {
     open.push(() => idp.stop())
     await prepare(idp)
     writeFileSync(join(folder, 'secret'), `${CLIENT.secret}\n`)
-    const login = `issuer: "${idp.issuer}", client-id: ${CLIENT.id}, client-secret-file: secret, ca: identity.pem, ${keys}`
-    const text = `listen: 127.0.0.1:0\ndata: data\n${reach}\nlogin: { ${login} }\n`
-    const { config, problems } = parseConfig(text, folder)
-    if (!config) throw new Error(problems.join('\n'))
     const lines: Record<string, unknown>[] = []
     const world = { aheadMs: 0 }
     const clock = { ...systemClock, now: () => Date.now() + world.aheadMs }
-    const service = await serve(
-      {
-        ...{ setUp: config, rehearse: true, serviceName: undefined, signal: new AbortController().signal },
-        log: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>)
-      },
-      { start: startService, pages: WITH_PAGES.pages!, clock }
-    )
+    const serveAt = async (port: number, loginKeys: string, issuer = idp.issuer) => {
+      const login = `issuer: "${issuer}", client-id: ${CLIENT.id}, client-secret-file: secret, ca: identity.pem, ${loginKeys}`
+      const text = `listen: 127.0.0.1:${port}\ndata: data\n${reach}\nlogin: { ${login} }\n`
+      const { config, problems } = parseConfig(text, folder)
+      if (!config) throw new Error(problems.join('\n'))
+      return serve(
+        {
+          ...{ setUp: config, rehearse: true, serviceName: undefined, signal: new AbortController().signal },
+          log: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>)
+        },
+        { start: startService, pages: WITH_PAGES.pages!, clock }
+      )
+    }
+    let service = await serveAt(0, keys)
     open.push(() => service.close())
     const port = Number(service.listening?.split(':').at(-1))
+    const dataDir = join(folder, 'data')
     return Object.assign(world, {
-      ...{ idp, port, lines, dataDir: config.dataDir },
+      ...{ idp, port, lines, dataDir, secretFile: join(folder, 'secret') },
+      restart: async (loginKeys: string, issuer?: string) => {
+        await service.close()
+        service = await serveAt(port, loginKeys, issuer)
+      },
       browser: () => new WebBrowser(port, idp.tls.certificate),
-      audited: () => readLines(join(config.dataDir, 'audit.jsonl'))
+      audited: () => readLines(join(dataDir, 'audit.jsonl'))
     })
   }
   return {

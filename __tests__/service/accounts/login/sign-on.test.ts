@@ -1,12 +1,14 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../../../src/contract/clock.js'
 import { TeamAccounts } from '../../../../src/service/accounts/accounts.js'
+import { AccountError } from '../../../../src/service/accounts/users.js'
 import { openUsers } from '../../../../src/service/accounts/open-users.js'
 import { parseConfig } from '../../../../src/service/config/parse-config.js'
 import { serve } from '../../../../src/service/serve.js'
 import { startService } from '../../../../src/service/server.js'
+import type { LoginConfig } from '../../../../src/service/config/config.js'
 import { openDatabase } from '../../../../src/service/store/database.js'
 import { WITH_PAGES } from '../../pages/page-support.js'
 import { createFolders, until } from '../../support.js'
@@ -28,6 +30,11 @@ const HOUR_MS = 3_600_000
 const SESSION = '__Host-loadgate'
 const cookieOf = (browser: WebBrowser, name = SESSION): string | undefined =>
   browser.cookies.get('load.example.com')?.get(name)?.value
+/** The sign-ins that are under way in it. */
+const attemptsOf = (browser: WebBrowser) =>
+  [...(browser.cookies.get('load.example.com') ?? [])].filter(([name]) =>
+    name.startsWith(`${SESSION}-login-`)
+  )
 const visitorOf = ({ text }: Page): string | undefined => /class="visitor-name">([^<]*)</.exec(text)?.[1]
 const isCallback = (url: string): boolean => url.startsWith(`${SERVICE}/login/callback`)
 const alertOf = ({ text }: Page): string => /role="alert">([^<]*)</.exec(text)?.[1] ?? ''
@@ -51,7 +58,7 @@ test('a person signs in with what the provider says, comes to where they wanted 
   expect(way).toBe('/login/start?next=%2F%3Fstatus%3Dfinished')
 
   const atCallback = await browser.open(way, { until: isCallback })
-  const kept = browser.cookies.get('load.example.com')?.get(`${SESSION}-login`)
+  const [[name, kept] = []] = attemptsOf(browser)
   expect(kept?.attributes).toBe('; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=600')
   expect(kept?.value).not.toContain('finished')
   const list = await browser.open(atCallback.url, { isForeign: true })
@@ -59,7 +66,8 @@ test('a person signs in with what the provider says, comes to where they wanted 
   expect(browser.cookies.get('load.example.com')?.get(SESSION)?.attributes).toBe(
     '; Path=/; Secure; HttpOnly; SameSite=Strict'
   )
-  expect(cookieOf(browser, `${SESSION}-login`)).toBeUndefined()
+  expect(name).toMatch(/^__Host-loadgate-login-[\da-f]{16}$/)
+  expect(attemptsOf(browser)).toEqual([])
   // The groups are only in what the provider says to whoever asks again.
   expect(world.idp.asked).toContain('GET /me')
 
@@ -111,11 +119,11 @@ describe('a sign-in is refused', () => {
     [
       'another code challenge',
       (url) => url.searchParams.set('code_challenge', 'x'.repeat(43)),
-      502,
+      403,
       'invalid_grant'
     ],
     ['no code challenge', (url) => url.searchParams.delete('code_challenge'), 403, 'invalid_request'],
-    ['another state', (url) => url.searchParams.set('state', 'x'.repeat(43)), 400, 'state']
+    ['another state', (url) => url.searchParams.set('state', 'x'.repeat(43)), 400, 'no sign-in under way']
   ])('by %s', async (_, change, status, reason) => {
     const { world, browser, url } = await begin(change)
     const page = await browser.open(url)
@@ -151,8 +159,58 @@ describe('a sign-in is refused', () => {
     const thief = world.browser()
     const own = new URL((await thief.open('/login/start', { until: isCallback })).url)
     own.searchParams.set('code', code)
-    expectRefused(thief, await thief.open(own.href), 502, 'could not be completed')
+    const lines = world.lines.length
+    world.idp.asked.length = 0
+    expectRefused(thief, await thief.open(own.href), 403, 'could not sign you in: invalid_grant')
     expect(reasonsOf(world)).toEqual([expect.stringContaining('invalid_grant')])
+    // Whoever makes up codes fills no log with that, and the provider is not asked for its description again.
+    expect(world.lines.slice(lines).filter(({ msg }) => String(msg).startsWith('single sign-on'))).toEqual([])
+    expect(visitorOf(await world.browser().open('/login/start'))).toBe('ada')
+    expect(world.idp.asked).not.toContain('GET /.well-known/openid-configuration')
+  })
+
+  test('by very many from one network, before the provider is asked', async () => {
+    const { world, browser, url } = await begin()
+    const { url: callback } = await browser.open(url, { until: isCallback })
+    const own = new URL(callback)
+    own.searchParams.set('code', 'x')
+    own.searchParams.delete('iss')
+    // All of them with the cookie of the sign-in, which the first reply deletes.
+    const tries = await Promise.all(Array.from({ length: 201 }, () => browser.send(own.href)))
+    expect(tries.filter(({ status }) => status === 429)).toHaveLength(1)
+    const late = world.browser()
+    const right = await late.open('/login/start')
+    expect([right.status, right.headers['retry-after'], cookieOf(late)]).toEqual([
+      429,
+      expect.stringMatching(/^\d+$/),
+      undefined
+    ])
+    expect(world.idp.asked).not.toContain('POST /token')
+  })
+
+  test('however often in browsers that began none, and people still sign in from that network', async () => {
+    const { world } = await begin()
+    const stranger = world.browser()
+    const lured = `${SERVICE}/login/callback?code=x&state=y`
+    const tries = await Promise.all(Array.from({ length: 250 }, () => stranger.send(lured)))
+    expect(new Set(tries.map(({ status }) => status))).toEqual(new Set([400]))
+    expect(visitorOf(await world.browser().open('/login/start'))).toBe('ada')
+  })
+
+  test('where it was not begun, and the browser still knows that its person signs in there', async () => {
+    const { world, browser, url } = await begin()
+    expect(visitorOf(await browser.open(url))).toBe('ada')
+    const kept = cookieOf(browser, `${SESSION}-sso`)
+    expect(kept).toBe('1')
+    const lured = await browser.open('/login/callback?code=x&state=y', { isForeign: true })
+    expect([lured.status, alertOf(lured)]).toEqual([
+      400,
+      expect.stringContaining('not started in this browser')
+    ])
+    expect(cookieOf(browser, `${SESSION}-sso`)).toBe(kept)
+    // So the next visit goes there by itself, once the session has ended.
+    world.aheadMs = 24 * HOUR_MS
+    expect(visitorOf(await browser.open('/'))).toBe('ada')
   })
 
   test('the second time', async () => {
@@ -165,7 +223,7 @@ describe('a sign-in is refused', () => {
     // Not even with the cookies of then.
     const restored = world.browser()
     restored.cookies.set('load.example.com', before)
-    expectRefused(restored, await restored.open(callback), 502, 'could not be completed')
+    expectRefused(restored, await restored.open(callback), 403, 'could not sign you in')
   })
 
   test('after ten minutes', async () => {
@@ -196,6 +254,68 @@ describe('a sign-in is refused', () => {
     expect(reasonsOf(world)).toEqual(['eve is in none of the groups'])
     expect(openUsersOf(world)).toEqual([])
   })
+})
+
+test('tabs that sign in at once do not disturb each other, and leave only so many cookies', async () => {
+  const world = await start()
+  sit(world, 'ada', { groups: ['dev'] })
+  const browser = world.browser()
+  const begin = (name: string) =>
+    browser.open(`/login/start?next=${encodeURIComponent(`/?project=${name}`)}`, { until: isCallback })
+  const tabs = [await begin('a'), await begin('b')]
+  for (const { url } of tabs) expect(visitorOf(await browser.open(url, { isForeign: true }))).toBe('ada')
+  const [first, second] = browser.trail.filter((url) => url === `${SERVICE}/`)
+  expect([first, second]).toEqual([`${SERVICE}/`, `${SERVICE}/`])
+  const many: Page[] = []
+  for (let count = 0; count < 25; count++) {
+    many.push(await begin(`c${count}`))
+    expect(attemptsOf(browser)).toHaveLength(Math.min(count + 1, 10))
+  }
+  const ended = await browser.open(many[14]!.url, { isForeign: true })
+  expect([ended.status, alertOf(ended)]).toEqual([
+    400,
+    expect.stringContaining('not started in this browser')
+  ])
+  for (const [at, { url }] of many.slice(15).entries()) {
+    const page = await browser.open(url, { isForeign: true })
+    expect([page.url, visitorOf(page)]).toEqual([`${SERVICE}/?project=c${at + 15}`, 'ada'])
+  }
+  expect(attemptsOf(browser)).toEqual([])
+})
+
+test.each<[string, (issuer: string) => string]>([
+  ['a slash', (issuer) => `${issuer}/`],
+  ['the case of its host', (issuer) => issuer.replace('localhost', 'LOCALHOST')]
+])('a provider that the config file names but for %s is refused, with both', async (_, change) => {
+  const world = await start()
+  sit(world, 'ada', { groups: ['ops'] })
+  const browser = world.browser()
+  expect(visitorOf(await browser.open('/login/start'))).toBe('ada')
+  const { issuer } = world.idp
+  await world.restart('admins: [ops]', change(issuer))
+  const page = await browser.open('/')
+  const words = `login.issuer in the config file is ${change(issuer)}, and the provider calls itself ${issuer}`
+  expect([page.status, alertOf(page)]).toEqual([503, expect.stringContaining(words)])
+  expect(page.text).toContain('type="password"')
+  expect(world.lines.map(({ msg }) => msg)).toContainEqual(`single sign-on: ${words}`)
+})
+
+test('somebody whom the service does not let in comes to the form, and not there and back for a month', async () => {
+  const world = await start()
+  sit(world, 'ada', { groups: ['ops'] })
+  const browser = world.browser()
+  await browser.open('/login/start')
+  browser.cookies.get('load.example.com')?.delete(SESSION)
+  const refused = jest.spyOn(TeamAccounts.prototype, 'signIn').mockImplementation(() => {
+    throw new AccountError('ada has just been removed; log in again')
+  })
+  const page = await browser.open('/')
+  refused.mockRestore()
+  expectRefused(browser, page, 403, 'Ada has just been removed; log in again.')
+  expect(cookieOf(browser, `${SESSION}-sso`)).toBeUndefined()
+  expect(world.audited()).toContainEqual(
+    expect.objectContaining({ action: 'login.failed', reason: 'ada has just been removed; log in again' })
+  )
 })
 
 function openUsersOf({ dataDir }: World) {
@@ -258,6 +378,27 @@ describe('a provider that is down', () => {
   })
 })
 
+test('the secret of the client is read for each sign-in: it may be replaced while the service runs', async () => {
+  const world = await start()
+  sit(world, 'ada', { groups: ['dev'] })
+  expect(visitorOf(await world.browser().open('/login/start'))).toBe('ada')
+  writeFileSync(world.secretFile, 'another secret, which the provider does not know')
+  expectRefused(...(await visit(world)), 502, 'could not be completed')
+  writeFileSync(world.secretFile, CLIENT.secret)
+  expect(visitorOf(await world.browser().open('/login/start'))).toBe('ada')
+  // Also where nothing has failed in between: the provider is asked with the secret of now.
+  rmSync(world.secretFile)
+  expectRefused(...(await visit(world)), 502, 'could not be completed')
+  expect(world.lines.map(({ msg }) => msg)).toContainEqual(
+    expect.stringContaining('login.client-secret-file cannot be read')
+  )
+})
+
+async function visit(world: World): Promise<[WebBrowser, Page]> {
+  const browser = world.browser()
+  return [browser, await browser.open('/login/start')]
+}
+
 describe('who a person is', () => {
   test('is never somebody else of the same name', async () => {
     const world = await start()
@@ -299,6 +440,22 @@ describe('who a person is', () => {
     expect(() => users.remove('root')).toThrow('root is the last admin')
     expect(users.remove('ada')).toMatchObject({ name: 'ada', issuer: world.idp.issuer })
     users.close()
+  })
+
+  test('is in a group that gives a role, though it is the last of 1,200', async () => {
+    const world = await start()
+    const others = Array.from({ length: 1200 }, (_, at) => `team-${at}`)
+    sit(world, 'ada', { groups: [...others.slice(1), 'ops'] })
+    const browser = world.browser()
+    expect(visitorOf(await browser.open('/login/start'))).toBe('ada')
+    expect(openUsersOf(world)).toMatchObject([{ name: 'ada', role: 'admin' }])
+    // And in the session, of which the config file of another day says who they are.
+    await world.restart('admins: [root], members: [ops]')
+    expect((await browser.send(`${SERVICE}/`)).status).toBe(200)
+    await browser.send(`${SERVICE}/logout`, { form: {} })
+    expect(world.audited()).toContainEqual(expect.objectContaining({ action: 'logout', role: 'member' }))
+    sit(world, 'eve', { groups: others })
+    expect((await world.browser().open('/login/start')).status).toBe(403)
   })
 
   test('is asked in the claim that the config file names, and in the ID token', async () => {
@@ -382,20 +539,59 @@ describe('a session', () => {
     users.close()
   })
 
-  test('says what the person may do, and which groups they are in', () => {
+  test('says which groups the person is in; what they may do is for the config file of today', () => {
     const database = openDatabase(folders.create())
-    const accounts = new TeamAccounts(database, systemClock)
-    const person = { issuer: 'https://id.example', subject: '1', name: 'ada', role: 'member' } as const
-    const first = accounts.signIn(person, { groups: ['a'] })
-    const second = accounts.signIn({ ...person, role: 'viewer' }, { groups: ['b', 'c'] })
+    const issuer = 'https://id.example'
+    const byFile = (groups: LoginConfig['groups'], of = issuer, groupsClaim = 'teams') =>
+      new TeamAccounts(database, systemClock, undefined, { issuer: of, groups, groupsClaim })
+    const accounts = byFile({ admin: [], member: ['a'], viewer: ['b'] })
+    const person = { issuer, subject: '1', name: 'ada', role: 'member' } as const
+    const first = accounts.signIn(person, { groups: { teams: ['a', 'b'] } })
+    const second = accounts.signIn({ ...person, role: 'viewer' }, { groups: { teams: ['b', 'c'] } })
+    const rolesBy = (file: TeamAccounts) =>
+      [first, second].map(({ cookie }) => file.findBySession(cookie)?.role)
     expect(accounts.findBySession(first.cookie)).toEqual({
-      ...{ id: 1, name: 'ada', role: 'member', claims: { groups: ['a'] } }
+      ...{ id: 1, name: 'ada', role: 'member', claims: { sub: '1', teams: ['a', 'b'] } }
     })
-    expect(accounts.findBySession(second.cookie)).toMatchObject({
-      ...{ id: 1, role: 'viewer', claims: { groups: ['b', 'c'] } }
-    })
+    expect(rolesBy(accounts)).toEqual(['member', 'viewer'])
+    expect(rolesBy(byFile({ admin: ['c'], member: [], viewer: ['b'] }))).toEqual(['viewer', 'admin'])
+    expect(rolesBy(byFile({ admin: ['a'], member: [], viewer: [] }))).toEqual(['admin', undefined])
+    expect(rolesBy(byFile({ admin: ['a'], member: [], viewer: [] }, 'https://other.example'))).toEqual([
+      ...[undefined, undefined]
+    ])
+    expect(rolesBy(new TeamAccounts(database, systemClock))).toEqual([undefined, undefined])
+    // What another claim says is nothing of this one, in sessions and for waiting runs.
+    const other = byFile({ admin: ['a'], member: ['b'], viewer: [] }, issuer, 'roles')
+    expect(rolesBy(other)).toEqual([undefined, undefined])
+    const creator = accounts.findBySession(first.cookie)!
+    expect(accounts.findCreator(creator)).toMatchObject({ name: 'ada', role: 'member' })
+    expect(other.findCreator(creator)).toBeUndefined()
     expect(accounts.users()).toMatchObject([{ id: 1, name: 'ada', role: 'viewer' }])
     database.close()
+  })
+
+  test('has the role of the config file that the service was started with, and ends where that has none', async () => {
+    const world = await start({ keys: 'admins: [ops], members: [dev]' })
+    sit(world, 'ada', { groups: ['ops', 'dev'] })
+    const browsers = [world.browser(), world.browser(), world.browser()] as const
+    const [browser, ...others] = browsers
+    for (const one of browsers) await one.open('/login/start')
+    const logOut = async (one: WebBrowser): Promise<unknown> => {
+      await one.send(`${SERVICE}/logout`, { form: {} })
+      return world.audited().findLast(({ action }) => action === 'logout')?.role
+    }
+    expect(await logOut(others[0])).toBe('admin')
+    await world.restart('admins: [root], members: [dev]')
+    expect([await stay(browser), await logOut(others[1])]).toEqual([true, 'member'])
+    await world.restart('admins: [root], members: [dev], groups-claim: roles')
+    expect(await stay(browser)).toBe(false)
+    await world.restart('admins: [root], members: [dev]')
+    expect(await stay(browser)).toBe(true)
+    await world.restart('admins: [root], members: [others]')
+    expect(await stay(browser)).toBe(false)
+    // They come back as the provider lets them in, and are told why they are out.
+    const page = await browser.open('/')
+    expect([page.status, alertOf(page)]).toEqual([403, expect.stringContaining('root, others')])
   })
 
   test('opens no API', async () => {

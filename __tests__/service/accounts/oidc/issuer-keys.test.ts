@@ -110,6 +110,28 @@ describe('keys', () => {
     expect(await refusal(tokens.admit(await fresh({}, { key: old! })))).toMatchObject({ statusCode: 401 })
   })
 
+  test('that are new cannot be told from wrong ones until the issuer was asked again: 503, and then 401 or in', async () => {
+    const { tokens, clock } = opener.open(issuer)
+    await tokens.admit(await fresh())
+    await clock.advance(1000)
+    const [next, stranger] = [await makeKey('second'), await makeKey('stranger')]
+    issuer.keys.push(next)
+    for (const key of [next, stranger])
+      expect(await refusal(tokens.admit(await fresh({}, { key })))).toMatchObject({
+        statusCode: 503,
+        retryAfterSec: 29,
+        message: `the token cannot be checked: its key is a new one, and the issuer ${issuer.url} is asked for keys every 30 s at most. Try again later`
+      })
+    expect(issuer.fetches).toBe(1)
+    await clock.advance(29_000)
+    expect(await tokens.admit(await fresh({}, { key: next }))).toMatchObject({ name: 'acme/shop' })
+    await clock.advance(30_000)
+    expect(await refusal(tokens.admit(await fresh({}, { key: stranger })))).toMatchObject({
+      statusCode: 401,
+      message: expect.stringContaining(`its key is not one of ${issuer.url}`)
+    })
+  })
+
   test('that nobody has, a hundred of them, make the issuer be asked once in 30 s', async () => {
     const { tokens, clock } = opener.open(issuer)
     await tokens.admit(await fresh())
@@ -137,6 +159,33 @@ describe('keys', () => {
     issuer.keys.push(await makeKey('second'))
     await clock.advance(2 * HOUR_MS)
     expect((await refusal(tokens.admit(await fresh({}, unnamed)))).message).toContain('by which key')
+  })
+
+  test('are none for a moment: known ones go on to count, and a token by another one cannot be checked', async () => {
+    const { tokens, clock, lines } = opener.open(issuer)
+    await tokens.admit(await fresh())
+    const [known, next] = [issuer.keys[0]!, await makeKey('second')]
+    issuer.keys = []
+    await clock.advance(30_000)
+    expect(await refusal(tokens.admit(await fresh({}, { key: next })))).toMatchObject({
+      statusCode: 503,
+      retryAfterSec: 30,
+      message: expect.stringContaining('could not be fetched; the log of this service says why')
+    })
+    expect(issuer.fetches).toBe(2)
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /: its list of keys is empty; tokens that were signed with its known keys are accepted until 20\S+Z$/
+      )
+    ])
+    // Also when it is time to fetch them again.
+    await clock.advance(2 * HOUR_MS)
+    expect(await tokens.admit(await fresh({}, { key: known }))).toMatchObject({ name: 'acme/shop' })
+    expect(issuer.fetches).toBe(3)
+    issuer.keys = [next]
+    await clock.advance(30_000)
+    expect(await tokens.admit(await fresh({}, { key: next }))).toMatchObject({ name: 'acme/shop' })
+    expect(lines.slice(1)).toEqual([`the keys of the issuer ${issuer.url} could be fetched again`])
   })
 
   test('for something else, or that cannot be read, sign nothing', async () => {
@@ -184,6 +233,11 @@ describe('an issuer whose documents are wrong counts as down:', () => {
       /malformed/
     ],
     [
+      'an empty list of keys',
+      (one) => (one.answers['/keys'] = (_request, response) => response.end('{"keys":[]}')),
+      /its list of keys is empty; its tokens are answered by 503/
+    ],
+    [
       'keys that are too large',
       (one) =>
         (one.answers['/keys'] = (_request, response) => {
@@ -226,7 +280,7 @@ describe('an issuer whose documents are wrong counts as down:', () => {
 
 test('the file of the authorities is missing: the service does not start; a new one counts at once', async () => {
   const file = join(opener.folder(), 'ca.pem')
-  const trusted = { issuer: issuer.url, audience: 'a', ca: file, allow: [] }
+  const trusted = { issuer: issuer.url, userClaim: 'repository', audience: 'a', ca: file, allow: [] }
   await expect(requireAuthorities([trusted])).rejects.toMatchObject({
     name: 'ConfigProblem',
     message: expect.stringMatching(/^oidc: ca of https:.* cannot be read: .*ENOENT/)

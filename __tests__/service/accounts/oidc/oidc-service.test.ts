@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openUsers } from '../../../../src/service/accounts/open-users.js'
 import { parseConfig } from '../../../../src/service/config/parse-config.js'
 import { serve, type ServedService } from '../../../../src/service/serve.js'
+import { openDatabase } from '../../../../src/service/store/database.js'
 import { startService } from '../../../../src/service/server.js'
 import { type Call, createFolders, type FormPart, formOf, type Reply, runForm, send } from '../../support.js'
 import { HTML } from '../../pages/page-support.js'
@@ -34,20 +36,23 @@ interface Started {
   call(method: string, path: string, token: string, call?: Call): Promise<Reply>
 }
 
-/** As `loadgate serve --config` with an issuer. */
-async function start(rules = '{ repository: acme/*, role: member }'): Promise<Started> {
-  const folder = folders.create()
+function issuerKeys({ url, ca }: TestIssuer, userClaim: string): string {
+  return `issuer: ${url}, user-claim: ${userClaim}, audience: ${AUDIENCE}, ca: ${ca}`
+}
+
+/** As `loadgate serve --config` with an issuer, or those that are given. */
+async function start(
+  rules = '{ repository: acme/*, role: member }',
+  { more = '', folder = folders.create(), issuers = '' } = {}
+): Promise<Started> {
   const { config, problems } = parseConfig(
     `listen: 127.0.0.1:0
 data: data
 drain: 0
 metrics: { allow: [127.0.0.1] }
 oidc:
-  - issuer: ${issuer.url}
-    audience: ${AUDIENCE}
-    ca: ${issuer.ca}
-    allow: [${rules}]
-`,
+${issuers || `  - { ${issuerKeys(issuer, 'repository')}, allow: [${rules}] }`}
+${more}`,
     folder
   )
   if (!config) throw new Error(problems.join('\n'))
@@ -75,6 +80,19 @@ oidc:
 }
 
 const REAL_TIME = { duration: '600', override_parameters: '-Jrehearsal.realtime=true' }
+
+async function waitFor(
+  status: string,
+  { service, token, id }: { service: Started; token: string; id: string }
+): Promise<void> {
+  while ((await service.call('GET', `/runs/${id}`, token)).json.status !== status) await sleep(20)
+}
+
+/** A run that goes on until the service ends: a waiting one would start with the next service. */
+async function keepBusy(service: Started, token: string): Promise<void> {
+  const { json } = await run(service, token, runForm(REAL_TIME))
+  await waitFor('running', { service, token, id: json.uuid })
+}
 const run = (service: Started, token: string, form: FormPart[] = runForm()): Promise<Reply> =>
   service.call('POST', '/runs', token, formOf(form))
 
@@ -153,6 +171,189 @@ describe('a workflow without a secret', () => {
   })
 })
 
+let gitlab: TestIssuer
+beforeAll(async () => {
+  gitlab = await TestIssuer.start(folders.create())
+})
+afterAll(() => gitlab.stop())
+const ofGitlab = (): string =>
+  `${issuerKeys(gitlab, 'project_path')}, allow: [{ project_path: "*/*", role: member }]`
+
+describe('with a second issuer', () => {
+  const second = (): string => `  - { name: gitlab, ${ofGitlab()} }\n`
+
+  test.each(['first', 'second'])(
+    'a name is that of one user, also where the %s one comes first',
+    async (which) => {
+      const projects =
+        'projects: { acme/shop: { members: [acme/shop] }, tools: { members: ["gitlab:acme/*"] } }'
+      const service = await start(undefined, { more: second() + projects })
+      const github = await issuer.sign({ project_path: 'acme/shop' })
+      // It says all that a token of the first one would say.
+      const other = await gitlab.sign({
+        project_path: 'acme/shop',
+        repository: 'acme/shop',
+        sub: 'acme/shop'
+      })
+      for (const token of which === 'first' ? [github, other] : [other, github])
+        expect((await service.call('GET', '/account', token)).status).toBe(200)
+      for (const [token, email] of [[github, 'acme/shop'] as const, [other, 'gitlab:acme/shop'] as const])
+        expect((await service.call('GET', '/account', token)).json).toMatchObject({ email })
+      const inProject = (project: string): FormPart[] => runForm({ project })
+      const own = await run(service, github)
+      expect([own.status, own.json]).toMatchObject([201, { user: 'acme/shop' }])
+      expect((await service.call('GET', `/runs/${own.json.uuid}`, other)).status).toBe(404)
+      const refused = await run(service, other, inProject('acme/shop'))
+      expect([refused.status, refused.json.error]).toEqual([
+        403,
+        expect.stringMatching(/^gitlab:acme\/shop is not a member of the project acme\/shop /)
+      ])
+      expect((await run(service, github, inProject('tools'))).status).toBe(403)
+      expect((await run(service, other, inProject('tools'))).status).toBe(201)
+      expect((await run(service, other)).json).toMatchObject({ user: 'gitlab:acme/shop' })
+      expect((await service.call('GET', '/projects', other)).json._embedded).toMatchObject({
+        projects: [{ name: 'gitlab:acme/shop' }, { name: 'tools' }]
+      })
+    }
+  )
+})
+
+describe('an issuer that is put before another one, whose users get another name,', () => {
+  const both = (): string =>
+    `  - { ${issuerKeys(issuer, 'repository')}, allow: [{ repository: "*/*", role: member }] }
+  - { name: gitlab, ${ofGitlab()} }`
+  const signGitlab = (path: string): Promise<string> =>
+    gitlab.sign({ repository: undefined, project_path: path, sub: path })
+  const before = (folder: string): Promise<Started> =>
+    start('', {
+      folder,
+      issuers: `  - { ${ofGitlab()} }`,
+      more: 'max-nodes: 1\nprojects: { acme/shop: { members: [acme/shop] } }'
+    })
+
+  test('leaves them their runs, and shows none to its own user of the earlier name', async () => {
+    const folder = folders.create()
+    const first = await before(folder)
+    const shop = await signGitlab('acme/shop')
+    const idOf = async (token: string, form?: FormPart[]): Promise<string> =>
+      (await run(first, token, form)).json.uuid
+    const done = await idOf(shop)
+    await waitFor('finished', { service: first, token: shop, id: done })
+    const elsewhere = await idOf(shop, runForm({ project: 'tools' }))
+    await keepBusy(first, await signGitlab('acme/pay'))
+    const waiting = await idOf(shop)
+    await Promise.all(open.splice(0).map((one) => one.close()))
+    const more =
+      'max-nodes: 1\nprojects: { acme/shop: { members: [acme/shop] }, "gitlab:acme/shop": { members: ["gitlab:acme/*"] } }'
+    const service = await start('', { folder, issuers: both(), more })
+    const seenBy = async (token: string) => {
+      const list = async (path: string) => (await service.call('GET', path, token)).json
+      const { runs, grids } = { ...(await list('/runs'))._embedded, ...(await list('/grids'))._embedded }
+      const { total } = await list('/runs?user=gitlab:acme/shop')
+      const { _embedded: projects } = await list('/projects')
+      return { runs: runs.map(({ uuid }) => uuid), grids: grids.length, ofThisName: total, projects }
+    }
+    const nothing = { runs: [], grids: 0, ofThisName: 0, projects: { projects: [] } }
+    expect(await seenBy(await issuer.sign())).toEqual(nothing)
+    const [name, tools] = ['gitlab:acme/shop', 'tools']
+    expect(await seenBy(shop)).toMatchObject({
+      ...{ runs: [waiting, elsewhere, done], grids: 3, ofThisName: 3 },
+      projects: {
+        projects: [
+          { name, total: 2 },
+          { name: tools, total: 1 }
+        ]
+      }
+    })
+    expect((await service.call('GET', `/runs/${done}`, shop)).json).toMatchObject({ user: name })
+    // Another one of the project sees what is the project's.
+    const docs = await signGitlab('acme/docs')
+    expect((await seenBy(docs)).runs).toEqual([waiting, done])
+    expect((await service.call('GET', `/runs/${done}`, docs)).status).toBe(200)
+    expect((await service.call('GET', `/runs/${elsewhere}`, docs)).status).toBe(404)
+    for (;;) {
+      const { status, remote_errors: why } = (await service.call('GET', `/runs/${waiting}`, shop)).json
+      expect(why ?? '').toBe('')
+      if (status === 'finished') break
+      await sleep(20)
+    }
+  })
+
+  test('does so completely, or the service does not start', async () => {
+    const folder = folders.create()
+    const first = await before(folder)
+    await run(first, await signGitlab('acme/shop'))
+    await Promise.all(open.splice(0).map((one) => one.close()))
+    const database = openDatabase(first.dataDir)
+    database.exec(
+      "CREATE TRIGGER full BEFORE UPDATE ON grids BEGIN SELECT raise(ABORT, 'database or disk is full'); END"
+    )
+    await expect(start('', { folder, issuers: both() })).rejects.toThrow('full')
+    const rows = 'SELECT users.name, project FROM users JOIN runs ON user_id = users.id'
+    expect(database.prepare(rows).all()).toMatchObject([{ name: 'acme/shop', project: 'acme/shop' }])
+    database.exec('DROP TRIGGER full')
+    await start('', { folder, issuers: both() })
+    const name = 'gitlab:acme/shop'
+    expect(database.prepare(rows).all()).toMatchObject([{ name, project: name }])
+    database.close()
+  })
+})
+
+describe('a waiting run whose creator', () => {
+  const ALL = '{ repository: acme/*, role: member }'
+  /** A run that waits while another one is at work; then the service is started with another config file. */
+  async function restart(rules: string, more: readonly [before: string, after: string] = ['', '']) {
+    const folder = folders.create()
+    const before = await start(ALL, { folder, more: more[0] })
+    const shop = await issuer.sign()
+    await keepBusy(before, shop)
+    const waiting = await run(before, await issuer.sign({ repository: 'acme/cart' }))
+    expect(waiting.json).toMatchObject({ queue_position: 1 })
+    await Promise.all(open.splice(0).map((one) => one.close()))
+    const after = await start(rules, { folder, more: more[1] })
+    const read = async () => (await after.call('GET', `/runs/${waiting.json.uuid}`, shop)).json
+    for (;;) {
+      const shown = await read()
+      if (!['queued', 'starting', 'running', 'stopping'].includes(shown.status)) return shown
+      await sleep(20)
+    }
+  }
+
+  test('is no longer let in ends at its turn', async () => {
+    expect(await restart('{ repository: acme/shop, role: admin }')).toMatchObject({
+      status: 'problem',
+      remote_errors:
+        'The user who created this run, acme/cart, is no longer let in by the config file of the service (oidc, login).'
+    })
+  })
+
+  test('may only read by now ends at its turn', async () => {
+    const rules = '{ repository: acme/shop, role: admin }, { repository: acme/*, role: viewer }'
+    expect(await restart(rules)).toMatchObject({
+      status: 'problem',
+      remote_errors:
+        'The user who created this run, acme/cart, may not start it any more: acme/cart is a viewer and may only read; ask an admin for the role member.'
+    })
+  })
+
+  test('is no member of its project any more ends at its turn', async () => {
+    const rules = '{ repository: acme/shop, role: admin }, { repository: acme/*, role: member }'
+    const list = (members: string): string => `projects: { acme/cart: { members: [${members}] } }`
+    expect(await restart(rules, [list('acme/*'), list('acme/other')])).toMatchObject({
+      status: 'problem',
+      remote_errors: expect.stringMatching(
+        /may not start it any more: acme\/cart is not a member of the project/
+      )
+    })
+  })
+
+  test('is let in as before starts', async () => {
+    expect(await restart(`{ repository: acme/shop, role: admin }, ${ALL}`)).toMatchObject({
+      status: 'finished'
+    })
+  })
+})
+
 describe('a refusal is in the reply and in the audit log:', () => {
   test('a fork’s token', async () => {
     const service = await start()
@@ -223,7 +424,12 @@ describe('a refusal is in the reply and in the audit log:', () => {
     expect(right.headers['set-cookie']).toBeUndefined()
     expect((await submit(await issuer.sign({ aud: 'x' }))).status).toBe(401)
     expect((await submit(`${'a'.repeat(20_000)}.b.c`)).text).toContain('longer than 16384 characters')
-    expect(service.audited('login.failed')).toHaveLength(2)
+    expect(service.audited('login.failed')).toMatchObject([
+      { status: 403, user: 'acme/shop', reason: expect.stringContaining('opens no session') },
+      { status: 401, user: null },
+      { status: 401, user: null }
+    ])
+    expect(service.audited('login')).toEqual([])
   })
 })
 
@@ -255,7 +461,7 @@ test('a file of authorities that is missing keeps the service from starting, and
   const folder = folders.create()
   mkdirSync(join(folder, 'data'))
   const { config } = parseConfig(
-    `listen: 127.0.0.1:0\ndata: data\noidc: [{ issuer: ${issuer.url}, audience: a, ca: none.pem, allow: [{ sub: a, role: viewer }] }]`,
+    `listen: 127.0.0.1:0\ndata: data\noidc: [{ issuer: ${issuer.url}, name: ci, audience: a, ca: none.pem, allow: [{ sub: a, role: viewer }] }]`,
     folder
   )
   const begin = serve(

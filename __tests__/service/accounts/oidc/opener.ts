@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { openIssuers } from '../../../../src/service/accounts/oidc/issued-tokens.js'
+import { renameUsers, type UserIssuers } from '../../../../src/service/accounts/oidc/rename-users.js'
 import type { IssuerLimits } from '../../../../src/service/accounts/oidc/issuer.js'
 import type { IssuedTokens, User } from '../../../../src/service/accounts/users.js'
 import type { AllowRule, TrustedIssuer } from '../../../../src/service/config/config.js'
@@ -24,6 +25,11 @@ export interface Opened {
   readonly clock: ManualClock
   readonly database: DatabaseSync
   readonly lines: string[]
+  /** Once more, with further issuers. */
+  readonly reopen: (
+    others: readonly Pick<TrustedIssuer, 'issuer' | 'name' | 'userClaim'>[],
+    around?: Pick<UserIssuers, 'login'>
+  ) => Pick<Opened, 'tokens'>
 }
 
 interface Around {
@@ -46,10 +52,16 @@ export function createOpener(): {
       databases.push(database)
       const clock = new ManualClock(Date.now())
       const lines: string[] = []
-      const trusted = { issuer: issuer.url, audience: AUDIENCE, ca: issuer.ca, allow: RULES, ...change }
+      const named = { issuer: issuer.url, userClaim: 'repository', audience: AUDIENCE, ca: issuer.ca }
+      const trusted = { ...named, allow: RULES, ...change }
       const log = (line: string): void => void lines.push(line)
-      const tokens = openIssuers([trusted], { clock, log, env, limits, database })
-      return { tokens, clock, database, lines }
+      const ports = { clock, log, env, limits, database }
+      const reopen: Opened['reopen'] = (others, more = {}) => {
+        const further = others.map((one) => ({ audience: AUDIENCE, allow: RULES, ...one }))
+        renameUsers(database, { oidc: [trusted, ...further], ...more })
+        return { tokens: openIssuers([trusted, ...further], ports) }
+      }
+      return { tokens: openIssuers([trusted], ports), clock, database, lines, reopen }
     },
     closeAll: () => {
       for (const database of databases) database.close()

@@ -81,11 +81,14 @@ test('access tokens of a real provider are let in if they are JWTs for this serv
     const lines: string[] = []
     const ports = { clock: systemClock, log: (line: string) => void lines.push(line), env: {}, database }
     const allow = [{ role: 'member', claims: [['client_id', 'night*']] }] as const
-    const issued = openIssuers([{ issuer, audience: AUDIENCE, ca, allow }], ports)
+    const issued = openIssuers(
+      [{ issuer, name: 'ci', userClaim: 'sub', audience: AUDIENCE, ca, allow }],
+      ports
+    )
     const accounts = new TeamAccounts(database, systemClock, issued)
     const user = await accounts.admit(await fetchToken({ resource: AUDIENCE, scope: 'runs' }))
     expect(lines).toEqual([])
-    expect(user).toMatchObject({ name: 'nightly', role: 'member', claims: { client_id: 'nightly' } })
+    expect(user).toMatchObject({ name: 'ci:nightly', role: 'member', claims: { client_id: 'nightly' } })
     const elsewhere = await fetchToken({ resource: 'https://other.example', scope: 'runs' })
     await expect(accounts.admit(elsewhere)).rejects.toThrow('and not for https://load.example.com')
     const opaque = await fetchToken({})

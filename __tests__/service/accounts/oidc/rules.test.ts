@@ -1,11 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  describeClaims,
-  findRole,
-  isForEveryone,
-  plainClaims,
-  quote
-} from '../../../../src/service/accounts/oidc/rules.js'
+import { describeClaims, findRole, plainClaims, quote } from '../../../../src/service/accounts/oidc/rules.js'
 import { matchesPattern } from '../../../../src/service/accounts/name-patterns.js'
 import type { AllowRule } from '../../../../src/service/config/config.js'
 
@@ -90,9 +84,4 @@ test('what did not match is told by the claims of the rules, on one short line',
   expect(quote('a\u0000b')).toBe('"a?b"')
   const many = rule('member', Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`claim${at}`, 'x'])))
   expect(describeClaims([many], {}).split(', ')).toHaveLength(9)
-})
-
-test('a rule without a letter is one for everyone', () => {
-  expect(isForEveryone(rule('member', { repository: '*/*' }))).toBe(true)
-  expect(isForEveryone(rule('member', { repository: '*/*', environment: 'production' }))).toBe(false)
 })

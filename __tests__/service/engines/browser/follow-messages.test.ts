@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { followMessages } from '../../../../src/service/engines/browser/run-script.js'
@@ -37,4 +38,23 @@ test('one that was cut off by a kill is none, and one that cannot be read is a p
   appendFileSync(file, '{"kind":"lo{"kind":"beat"}\n{"kind":"end"}')
   following.end()
   expect(heard).toEqual([{ kind: 'problem', text: expect.stringContaining('cannot be read') }])
+})
+
+test('a link or a pipe in its place is not opened', () => {
+  symlinkSync('/etc/hostname', file)
+  expect(follow).toThrow(`${file} is a symbolic link, not a regular file`)
+  rmSync(file)
+  execFileSync('mkfifo', [file])
+  expect(follow).toThrow(`${file} is a pipe, not a regular file`)
+})
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('a file that cannot be read is one problem, and ends nothing else', async () => {
+  // The memory of this process: a regular file, and nothing is at its start.
+  file = '/proc/self/mem'
+  const following = follow()
+  await until(() => heard.length > 0)
+  following.end()
+  expect(heard).toEqual([{ kind: 'problem', text: expect.stringMatching(/cannot be read: .*EIO/) }])
 })

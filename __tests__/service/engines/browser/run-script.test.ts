@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { NodeOrder, NodeOutcome } from '../../../../src/service/engines/engine.js'
@@ -82,6 +82,29 @@ test('hosts have other addresses, also as a script may write them with a final d
     'shop.example 10.0.0.1',
     'shop.example. 10.0.0.1'
   ])
+})
+
+test('its order and its messages are beside the folder of the plan, and its own folder has no name that others know', async () => {
+  const nodeFolder = join(folder, 'node-1')
+  const seen: string[][] = []
+  const temps: string[] = []
+  const node = nodeOf({
+    run: (command) => {
+      const [file = ''] = command.args.slice(-1)
+      const { messagesFile, workDir } = JSON.parse(readFileSync(file, 'utf8')) as RunOrder
+      seen.push([file, messagesFile], readdirSync(workDir))
+      temps.push(workDir)
+      createTell(messagesFile)({ kind: 'end' })
+      return Promise.resolve(EXITED)
+    }
+  })
+  for (let count = 0; count < 2; count++)
+    expect((await run(node, { order: { planFile: join(nodeFolder, 'plan.ts') } })).problem).toBeNull()
+  const files = [`${nodeFolder}.order.json`, `${nodeFolder}.messages`]
+  expect(seen).toEqual([files, [], files, []])
+  expect(new Set(temps).size).toBe(2)
+  for (const temp of temps) expect(temp).not.toContain('0123456789abcdef01234567')
+  expect(readdirSync(folder)).toEqual([])
 })
 
 describe('what a process says', () => {

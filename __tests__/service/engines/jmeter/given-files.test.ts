@@ -76,7 +76,7 @@ describe('files that are for JMeter itself', () => {
 
   test('secrets are not on the command line, but in a file that only this user can read', async () => {
     const parameters = '-Jshop.password=a=ü \\"b, -Dkey.token=sys-token, -Jplain=1'
-    const show = 'ls -l .loadgate-* | cut -c1-10; cat .loadgate-properties .loadgate-system'
+    const show = 'for each in properties system; do ls -l "$PWD.$each" | cut -c1-10; cat "$PWD.$each"; done'
     const { given, folder, read } = await run(runForm({ override_parameters: parameters }), [
       writeSample('home'),
       `(${show}) > "$out/shown" 2>&1`
@@ -84,12 +84,11 @@ describe('files that are for JMeter itself', () => {
     expect(given.join(' ')).not.toMatch(/ü|sys-token/)
     expect(given).toContain('-Jplain=1')
     const [q, s] = [given.indexOf('-q'), given.indexOf('-S')]
-    expect([given[q + 1], given[s + 1]]).toEqual(
-      ['.loadgate-properties', '.loadgate-system'].map((name) => join(folder, name))
-    )
+    expect([given[q + 1], given[s + 1]]).toEqual([`${folder}.properties`, `${folder}.system`])
     expect(read('shown').split('\n')).toEqual([
-      ...['-rw-------', '-rw-------'],
+      '-rw-------',
       'shop.password=a\\u003d\\u00fc\\u0020\\u005c\\u0022b',
+      '-rw-------',
       'key.token=sys\\u002dtoken'
     ])
   })

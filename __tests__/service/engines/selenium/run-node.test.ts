@@ -96,14 +96,7 @@ describe('what the node is given', () => {
     })
     expect(order.javaArgs).toEqual(
       expect.arrayContaining([
-        ...[
-          '-Xmx128m',
-          '-ea',
-          '-Dthreads=2',
-          '-Drampup=3',
-          '-Dduration=60',
-          expect.stringMatching(/^@.*\.loadgate-java$/)
-        ]
+        ...['-Xmx128m', '-ea', '-Dthreads=2', '-Drampup=3', '-Dduration=60', `@${folder}.java`]
       ])
     )
     expect(logged).toEqual(['node 1: user 1: it is ***'])

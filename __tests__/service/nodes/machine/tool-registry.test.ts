@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -67,6 +67,26 @@ describe('the next service, with another data folder', () => {
       )
     ])
     expect(readdirSync(registryDir())).toEqual([])
+  })
+
+  test('removes the temporary files of a tool whose owner and watchdog were killed', async () => {
+    const registry = ToolRegistry.open({ XDG_STATE_HOME: stateHome }, () => undefined)
+    const temp = join(services.folder(), 'loadgate-temp')
+    mkdirSync(join(temp, 'home'), { recursive: true })
+    const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })
+    child.unref()
+    pids = [child.pid!]
+    registry.note({ pid: child.pid!, startTime: readStartTime(child.pid!)! }, temp)
+    const [name = ''] = readdirSync(registryDir())
+    await registry.endOrphans()
+    expect(existsSync(temp)).toBe(true)
+    // As if this process had ended.
+    const file = join(registryDir(), name)
+    const note = JSON.parse(readFileSync(file, 'utf8')) as { owner: { startTime: string } }
+    note.owner.startTime = `0${note.owner.startTime}`
+    writeFileSync(file, JSON.stringify(note))
+    await registry.endOrphans()
+    expect([existsSync(temp), existsSync(file), isAlive(child.pid!)]).toEqual([false, false, false])
   })
 
   test('leaves the tool of an owner that lives', async () => {

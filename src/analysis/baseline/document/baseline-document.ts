@@ -2,7 +2,8 @@ import { BASELINE_SCHEMA, baselineSchema, recordedRunSchema, MOST_RUNS } from '.
 import type { RecordedScope, BaselineDocument, RecordedRun } from '../../../contract/baseline.js'
 import { shorten } from '../../../contract/text.js'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type Schema, decode, isObject } from '../../../contract/decode.js'
+import { type Schema, decode } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 
 const MOST_RUNS_WITH_HISTOGRAMS = 10
 

@@ -3,7 +3,11 @@
 import { grow } from '../typed-arrays.js'
 
 const MAX_LABELS = 1 << 17
+/** Of all labels together: a row may be 16 MiB long, and each of them may have a label of its own. */
+const MAX_BYTES = 16 * 1024 * 1024
 const LONGEST_LABEL = 1000
+/** At most, in UTF-8. */
+const BYTES_A_CHARACTER = 4
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Numbers labels by their bytes; strings are only created at the end. */
@@ -38,7 +42,12 @@ export class LabelTable {
 
   /** For display: labels may be whole documents, and nobody reads more. */
   toStrings(): string[] {
-    return Array.from({ length: this.#size }, (_, label) => shortenLabel(this.textOf(label)))
+    return Array.from({ length: this.#size }, (_, label) => {
+      const start = this.#starts[label]!
+      // What is cut off a string stays in memory with it.
+      const end = Math.min(this.#starts[label + 1]!, start + LONGEST_LABEL * BYTES_A_CHARACTER)
+      return shortenLabel(decoder.decode(this.#bytes.subarray(start, end)))
+    })
   }
 
   textOf(label: number): string {
@@ -54,10 +63,10 @@ export class LabelTable {
   }
 
   #append(label: { buffer: Uint8Array; start: number; end: number; hash: number; slot: number }): number {
-    if (this.#size === MAX_LABELS) return -1
-    const number = this.#size++
-    const from = this.#starts[number]!
+    const from = this.#starts[this.#size]!
     const to = from + label.end - label.start
+    if (this.#size === MAX_LABELS || to > MAX_BYTES) return -1
+    const number = this.#size++
     if (to > this.#bytes.length)
       this.#bytes = grow(this.#bytes, new Uint8Array(Math.max(to, this.#bytes.length * 2)))
     this.#bytes.set(label.buffer.subarray(label.start, label.end), from)

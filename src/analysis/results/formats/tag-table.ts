@@ -9,12 +9,15 @@ export interface KnownTags {
 }
 
 const MOST_KNOWN = 10_000
+/** Of all of them, as they were written: a name may be as long as a row. */
+const MOST_BYTES = 16 * 1024 * 1024
 const SLOTS = 1 << 14
 
 /** The different tags of the rows of one metric; there are few. A table of bytes, since a string for every row would be garbage. */
 export class TagTable {
   readonly #slots = Array<KnownTags | undefined>(SLOTS).fill(undefined)
   #size = 0
+  #bytes = 0
 
   find(bytes: DataView, from: number, to: number): KnownTags | undefined {
     for (let slot = hash(bytes, from, to); ; slot = (slot + 1) & (SLOTS - 1)) {
@@ -27,9 +30,11 @@ export class TagTable {
   add(known: KnownTags): void {
     const { written } = known
     if (this.find(written, 0, written.byteLength) !== undefined) return
-    if (this.#size >= MOST_KNOWN) {
+    this.#bytes += written.byteLength
+    if (this.#size >= MOST_KNOWN || this.#bytes > MOST_BYTES) {
       this.#slots.fill(undefined)
       this.#size = 0
+      this.#bytes = written.byteLength
     }
     let slot = hash(written, 0, written.byteLength)
     while (this.#slots[slot] !== undefined) slot = (slot + 1) & (SLOTS - 1)
@@ -38,10 +43,10 @@ export class TagTable {
   }
 }
 
-/** Four bytes at a time, in steps of eight: names and addresses differ in more than a few. */
+/** Every byte counts, four at a time (up to the first three): names may differ in a number only, wherever it is. */
 function hash(bytes: DataView, from: number, to: number): number {
   let value = to - from
-  for (let at = to - 4; at >= from; at -= 8) value = Math.imul(value ^ bytes.getInt32(at), 0x01000193)
+  for (let at = to - 4; at >= from; at -= 4) value = Math.imul(value ^ bytes.getInt32(at), 0x01000193)
   return (value ^ (value >>> 15)) & (SLOTS - 1)
 }
 

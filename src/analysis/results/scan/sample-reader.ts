@@ -336,7 +336,7 @@ export class SampleReader {
         ? this.#escapedLabel(row.buffer, start, end)
         : this.#labels.numberOf(row.buffer, start, end)
     if (label < 0)
-      this.#problems.add(this.rows, `there are more than ${this.#labels.size} different labels before it`)
+      this.#problems.add(this.rows, 'there are too many different labels before it, or too long ones')
     return label
   }
 

@@ -16,6 +16,10 @@ const FIGURES: ReadonlyMap<string, Figure> = new Map<string, Figure>([
   ['concurrency', 'concurrency'],
   ['concurrent_users', 'concurrentUsers']
 ])
+/** Of all buckets together, in characters: a row may be 16 MiB long, and each of them may have a bucket and a label of its own. */
+const MAX_TEXT = 128 * 1024 * 1024
+/** What a bucket takes besides its text, in characters. */
+const BUCKET_TEXT = 100
 const NUMBER = /^\d+(\.\d+)?([eE][+-]?\d{1,2})?$/
 const EPOCH_MS = /^\d{1,15}$/
 
@@ -27,6 +31,7 @@ export class TidyReader {
   readonly #problems: RowProblems
   readonly #options: ScannerOptions
   readonly #drafts = new Map<string, Draft>()
+  #textLeft = MAX_TEXT
   /** Whether times are dates that do not say in which zone; undefined before the first one. */
   isZoneless: boolean | undefined
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -76,7 +81,12 @@ export class TidyReader {
     const text = this.#text(row, this.#at.value)
     const value = NUMBER.test(text) ? Number(text) : NaN
     const draft = this.#draftOf(row, atMs)
-    if (Number.isNaN(value)) this.#complain(row, this.#at.value, 'Value', 'a number of 0 or more')
+    if (draft === undefined)
+      this.#problems.add(
+        this.rows,
+        'there are too many different times and labels before it, or too long ones'
+      )
+    else if (Number.isNaN(value)) this.#complain(row, this.#at.value, 'Value', 'a number of 0 or more')
     else if (!Number.isNaN(draft[figure])) {
       this.#problems.add(this.rows, 'it repeats another row with the same time and label')
     } else if ((figure === 'passed' || figure === 'failed') && !Number.isInteger(value)) {
@@ -84,11 +94,14 @@ export class TidyReader {
     } else draft[figure] = value
   }
 
-  #draftOf(row: Row, atMs: number): Draft {
+  /** Undefined if there are too many before it. */
+  #draftOf(row: Row, atMs: number): Draft | undefined {
     const label = this.#text(row, this.#at.label)
     const key = [atMs, this.#text(row, this.#at.region), this.#text(row, this.#at.grid), label].join('\n')
     let draft = this.#drafts.get(key)
     if (draft === undefined) {
+      this.#textLeft -= key.length + BUCKET_TEXT
+      if (this.#textLeft < 0) return undefined
       const nothing = { passed: NaN, failed: NaN, responseMs: NaN, concurrency: NaN, concurrentUsers: NaN }
       draft = { atMs, label, ...nothing }
       this.#drafts.set(key, draft)

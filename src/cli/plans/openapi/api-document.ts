@@ -1,5 +1,5 @@
 import type { Document } from 'yaml'
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { decodePart } from '../../../contract/text.js'
 import { parseYaml } from '../../../contract/yaml-text.js'
 import { fieldIn, listIn, type JsonObject } from '../json-fields.js'

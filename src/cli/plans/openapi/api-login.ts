@@ -1,4 +1,4 @@
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { propertyName, type PlanExtract } from '../request.js'
 import { isPasswordName, markProperty } from '../secrets.js'
 import type { ApiDocument } from './api-document.js'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { propertyName, type PlanHeader } from '../request.js'
 import type { ApiDocument } from './api-document.js'
 import { fieldIn, textIn, type JsonObject } from '../json-fields.js'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { when } from '../../../contract/text.js'
 import {
   addressOf,

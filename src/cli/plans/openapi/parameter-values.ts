@@ -1,4 +1,4 @@
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { entriesIn, fieldIn, textIn, type JsonObject } from '../json-fields.js'
 import type { PlanText } from '../request.js'
 import { showProperties } from '../secrets.js'

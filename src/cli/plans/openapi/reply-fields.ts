@@ -1,4 +1,4 @@
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { singular } from '../har/reply-values.js'
 import { entriesIn, type JsonObject } from '../json-fields.js'
 import { claimVariable, type PlanExtract, type PlanRequest } from '../request.js'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { encodeText, FORM_TYPE, JSON_TYPE, type PlanHeader, type PlanText } from '../request.js'
 import { hideSecrets, isPasswordName, keepPairs, nothingRemoved, showProperties, TYPED } from '../secrets.js'
 import type { ApiDocument } from './api-document.js'

@@ -1,4 +1,4 @@
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { encodePath, readTarget, type PlanTarget } from '../request.js'
 import type { ApiDocument } from './api-document.js'
 import { fieldIn, listIn, textIn, type JsonObject } from '../json-fields.js'

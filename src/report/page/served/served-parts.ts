@@ -12,6 +12,8 @@ export interface Visitor {
   readonly name: string
   /** What they should know, such as that their token ends. */
   readonly note?: string | undefined
+  /** Why no queued run starts, if none does, and for those who may let the queue go, where a POST does it. */
+  readonly hold?: { readonly words: string; readonly resumePath?: string | undefined } | undefined
   /** A POST to it ends the visit. */
   readonly logoutPath: string
 }
@@ -36,7 +38,17 @@ export function renderTop(
   const note =
     visitor.note === undefined ? '' : `\n<p class="hint" role="note">${escapeHtml(visitor.note)}</p>`
   return `<div class="top">${link}<div class="visitor"><span class="visitor-name">${escapeHtml(visitor.name)}</span>
-<form method="post" action="${escapeHtml(visitor.logoutPath)}"><button type="submit">Log out</button></form></div></div>${note}`
+<form method="post" action="${escapeHtml(visitor.logoutPath)}"><button type="submit">Log out</button></form></div></div>${note}${renderHold(visitor.hold)}`
+}
+
+function renderHold(hold: Visitor['hold']): string {
+  if (hold === undefined) return ''
+  const { words, resumePath } = hold
+  const button =
+    resumePath === undefined
+      ? ''
+      : `<form method="post" action="${escapeHtml(resumePath)}"><button type="submit">Let the queue go</button></form>`
+  return `\n<section id="hold" class="card" aria-label="The queue is held"><div class="bar"><p role="note">${escapeHtml(words)}</p>${button}</div></section>`
 }
 
 /** Not part of what updates replace: what is being typed stays. It works without the page's script. */

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { randomBytes } from 'node:crypto'
-import type { Role } from '../../config/config.js'
+import { type LoginConfig, type Role, ROLES } from '../../config/config.js'
 import { hashSecret } from '../../secrets.js'
+import { type Claims, valuesOf } from '../claims.js'
 
 /** A person as the provider of single sign-on describes them. */
 export interface Person {
@@ -13,9 +14,18 @@ export interface Person {
   readonly role: Role
 }
 
+/** By the groups in the claim of today's config file: of several, the highest; undefined if they are in none that may use the service. */
+export function roleOfGroups(
+  config: Pick<LoginConfig, 'groups' | 'groupsClaim'>,
+  claims: Claims
+): Role | undefined {
+  const groups = valuesOf(claims, config.groupsClaim)
+  return ROLES.find((role) => config.groups[role].some((group) => groups.includes(group)))
+}
+
 /**
  * The id of the person's row, which is made at the first login. Whoever else has the name already, the person gets one of their own,
- * and keeps it: only issuer and subject say who it is. The role in the row is that of the latest login.
+ * and keeps it: only issuer and subject say who it is, and no name in the config file means a person. The role in the row is for lists.
  */
 export function keepPerson(database: DatabaseSync, person: Person, nowMs: number): number {
   const { issuer, subject, role } = person

@@ -1,19 +1,20 @@
-import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { rootCertificates } from 'node:tls'
 import type { CustomFetch } from 'openid-client'
 import { ConfigProblem } from '../../config/config.js'
-import { clauseOf } from '../../errors.js'
+import { whyUnread } from '../../errors.js'
+import { readGiven } from '../../regular-file.js'
 
 /** Far more than any provider sends; a reply that has no end must not fill the memory. */
 const LARGEST_REPLY_BYTES = 1024 ** 2
 const WITHOUT_BODY = [204, 205, 304]
 
 /** Sends requests to the provider. Node's own `fetch` cannot be given the certificates of a company. */
-export function createProviderFetch(ca: string | undefined): CustomFetch {
-  const trusted = ca === undefined ? {} : { ca: [...rootCertificates, ca] }
-  return (url, { method, headers, body, signal }) =>
-    new Promise<Response>((resolve, reject) => {
+export function createProviderFetch(readAuthorities: () => Promise<string | undefined>): CustomFetch {
+  return async (url, { method, headers, body, signal }) => {
+    const ca = await readAuthorities()
+    const trusted = ca === undefined ? {} : { ca: [...rootCertificates, ca] }
+    return new Promise<Response>((resolve, reject) => {
       const options = { method, headers, ...trusted, ...(signal && { signal }) }
       const outgoing = request(url, options, (incoming) => {
         const chunks: Buffer[] = []
@@ -34,6 +35,7 @@ export function createProviderFetch(ca: string | undefined): CustomFetch {
       // The library sends forms only.
       outgoing.end(body instanceof URLSearchParams ? body.toString() : (body as string | undefined))
     })
+  }
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {
@@ -42,8 +44,8 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 
 /** The text of a file that `login` names. */
 export async function readLoginFile(file: string, key: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
-    throw new ConfigProblem(`login.${key} cannot be read: ${clauseOf(thrown)}`, { cause: thrown })
+  const text = await readGiven(file).then(String, (thrown: unknown) => {
+    throw new ConfigProblem(`login.${key} cannot be read: ${whyUnread(thrown)}`, { cause: thrown })
   })
   if (text.trim() === '') throw new ConfigProblem(`login.${key}: ${file} is empty`)
   return text.trim()

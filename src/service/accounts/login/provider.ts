@@ -1,12 +1,18 @@
 import { X509Certificate } from 'node:crypto'
 import * as library from 'openid-client'
-import type { ClientAuth, Configuration, IDToken, TokenEndpointResponse } from 'openid-client'
+import type {
+  AuthorizationResponseError,
+  ClientAuth,
+  Configuration,
+  IDToken,
+  ResponseBodyError,
+  TokenEndpointResponse
+} from 'openid-client'
 import { shorten } from '../../../contract/text.js'
-import { ConfigProblem, type LoginConfig, ROLES, type Role } from '../../config/config.js'
+import { ConfigProblem, type LoginConfig, ROLES } from '../../config/config.js'
 import { clauseOf } from '../../errors.js'
-import { isSameSecret } from '../../secrets.js'
 import type { SessionTerms } from '../sessions.js'
-import type { Person } from './people.js'
+import { type Person, roleOfGroups } from './people.js'
 import { createProviderFetch, readLoginFile } from './provider-fetch.js'
 
 /** A sign-in that did not work out. The message is for the person. */
@@ -61,7 +67,8 @@ export class Provider {
 
   /** Throws if a file that `login` names cannot be used, so that the service says so when it starts. */
   async requireFiles(): Promise<void> {
-    await this.#readFiles()
+    await this.#readSecret()
+    await this.#readAuthorities()
   }
 
   /** Where to send the browser, and what it has to bring back. */
@@ -86,16 +93,7 @@ export class Provider {
   }
 
   /** Who it is, from the query with which the provider sent the browser back. */
-  async finish(query: string, attempt: Attempt | undefined): Promise<SignedOn> {
-    const given = new URLSearchParams(query)
-    if (attempt === undefined || !isSameSecret(given.get('state') ?? '', attempt.state))
-      throw new SignOnError(
-        400,
-        'This sign-in was not started in this browser, took too long, or was already used. Sign in again.',
-        attempt === undefined
-          ? 'the browser has no sign-in under way'
-          : 'the state is not that of the browser'
-      )
+  async finish(query: string, attempt: Attempt): Promise<SignedOn> {
     const provider = await this.#find()
     const checks = {
       ...{ expectedState: attempt.state, expectedNonce: attempt.nonce, pkceCodeVerifier: attempt.verifier },
@@ -103,15 +101,15 @@ export class Provider {
       ...(this.config.maxAgeSec !== undefined && { maxAge: this.config.maxAgeSec })
     }
     try {
-      const url = new URL(`${this.#redirectUri}?${given.toString()}`)
+      const url = new URL(`${this.#redirectUri}?${new URLSearchParams(query).toString()}`)
       const tokens = await library.authorizationCodeGrant(provider, url, checks)
       const claims = tokens.claims()
       if (claims === undefined) throw new Error('the provider sent no ID token')
       return this.#read(claims, tokens, await this.#complete(provider, claims, tokens))
     } catch (thrown) {
       if (thrown instanceof SignOnError) throw thrown
-      // The provider may have moved, or have other keys.
-      this.#found = undefined
+      // It may have moved, or have other keys.
+      if (!isRefusal(thrown)) this.#found = undefined
       throw this.#explain(thrown)
     }
   }
@@ -134,6 +132,7 @@ export class Provider {
       return await found
     } catch (thrown) {
       if (this.#found === found) this.#found = undefined
+      if (thrown instanceof SignOnError) throw thrown
       const reason = `the provider cannot be used: ${describe(thrown)}`
       throw new SignOnError(
         503,
@@ -145,28 +144,48 @@ export class Provider {
   }
 
   async #discover(): Promise<Configuration> {
-    const { secret, ca } = await this.#readFiles()
     const metadata = { [library.clockTolerance]: SLACK_SEC }
     // What a registration has unless it says otherwise; not every provider offers it.
-    const authenticate: ClientAuth = (server, client, body, headers) => {
+    const authenticate = async (...[server, client, body, headers]: Parameters<ClientAuth>) => {
       const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
       const use = methods.includes('client_secret_basic')
         ? library.ClientSecretBasic
         : library.ClientSecretPost
-      use(secret)(server, client, body, headers)
+      // Read for each sign-in: a secret is replaced while the service runs.
+      use(await this.#readSecret())(server, client, body, headers)
     }
-    return library.discovery(new URL(this.config.issuer), this.config.clientId, metadata, authenticate, {
-      [library.customFetch]: createProviderFetch(ca),
+    const { issuer, clientId } = this.config
+    // The library waits for it, which its types do not say.
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises
+    const found = await library.discovery(new URL(issuer), clientId, metadata, authenticate, {
+      [library.customFetch]: createProviderFetch(() => this.#readAuthorities()),
       timeout: TIMEOUT_SEC,
       // The ID token comes straight from the provider; its signature is checked all the same.
       execute: [library.enableNonRepudiationChecks]
     })
+    this.#requireSame(found.serverMetadata().issuer)
+    return found
   }
 
-  async #readFiles(): Promise<{ secret: string; ca: string | undefined }> {
-    const { clientSecretFile, caFile } = this.config
-    const secret = await readLoginFile(clientSecretFile, 'client-secret-file')
-    if (caFile === undefined) return { secret, ca: undefined }
+  /** To the last character, as people are known by it; the library accepts another slash at its end. */
+  #requireSame(written: string): void {
+    const { issuer } = this.config
+    if (written === issuer) return
+    const reason = `login.issuer in the config file is ${issuer}, and the provider calls itself ${shorten(written, LONGEST_REASON)}`
+    throw new SignOnError(
+      503,
+      `Single sign-on cannot be used: ${reason}. An admin of this service writes it as the provider does. Until then, log in with a token.`,
+      reason
+    )
+  }
+
+  #readSecret(): Promise<string> {
+    return readLoginFile(this.config.clientSecretFile, 'client-secret-file')
+  }
+
+  async #readAuthorities(): Promise<string | undefined> {
+    const { caFile } = this.config
+    if (caFile === undefined) return undefined
     const ca = await readLoginFile(caFile, 'ca')
     try {
       new X509Certificate(ca)
@@ -175,7 +194,7 @@ export class Provider {
         cause: thrown
       })
     }
-    return { secret, ca }
+    return ca
   }
 
   /** Not every provider puts the groups, or a name, into the ID token. */
@@ -186,13 +205,18 @@ export class Provider {
   }
 
   #read(token: IDToken, tokens: TokenEndpointResponse, claims: Claims): SignedOn {
-    const groups = groupsOf(claims[this.config.groupsClaim])
+    const { groupsClaim } = this.config
+    const named = [claims[groupsClaim]].flat().filter(isName)
+    const ofRoles = ROLES.flatMap((one) => this.config.groups[one])
+    // Those that give a role are kept, however many there are.
+    const known = named.filter((one) => ofRoles.includes(one))
+    const groups = { [groupsClaim]: [...new Set([...known, ...named])].slice(0, MOST_GROUPS) }
     const name = [claims.preferred_username, claims.email].find(isName) ?? token.sub
-    const role = this.#roleOf(groups)
+    const role = roleOfGroups(this.config, groups)
     if (role === undefined)
       throw new SignOnError(
         403,
-        `${shorten(name, 100)} is signed in at ${this.host}, but is in none of the groups that may use this service: ${ROLES.flatMap((one) => this.config.groups[one]).join(', ')}. Ask whoever manages the groups, or an admin of this service, to add you to one of them, and sign in again.`,
+        `${shorten(name, 100)} is signed in at ${this.host}, but is in none of the groups that may use this service: ${ofRoles.join(', ')}. Ask whoever manages the groups, or an admin of this service, to add you to one of them, and sign in again.`,
         `${shorten(name, 100)} is in none of the groups`
       )
     const { iss: issuer, sub: subject } = token
@@ -200,14 +224,9 @@ export class Provider {
     return { person: { issuer, subject, name, role }, terms: { latestMs, groups } }
   }
 
-  /** Of several, the highest. */
-  #roleOf(groups: readonly string[]): Role | undefined {
-    return ROLES.find((role) => this.config.groups[role].some((group) => groups.includes(group)))
-  }
-
   #explain(thrown: unknown): SignOnError {
     const options = { cause: thrown }
-    if (thrown instanceof library.AuthorizationResponseError) {
+    if (isRefusal(thrown)) {
       const said = describeRefusal(thrown)
       return new SignOnError(
         403,
@@ -237,16 +256,17 @@ function latestOf(token: IDToken, tokens: TokenEndpointResponse, maxAgeSec: numb
   return (isStated ? token.iat + lastsSec : token.exp) * 1000
 }
 
-/** A list of names, or one name. */
-function groupsOf(claim: unknown): string[] {
-  return [claim].flat().filter(isName).slice(0, MOST_GROUPS)
-}
-
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '' && value.length <= 255
 }
 
 const LONGEST_REASON = 200
+
+/** The provider is as it was, and does not accept this sign-in: it said so to the browser, or of the code. */
+function isRefusal(thrown: unknown): thrown is AuthorizationResponseError | ResponseBodyError {
+  if (thrown instanceof library.ResponseBodyError) return thrown.error === 'invalid_grant'
+  return thrown instanceof library.AuthorizationResponseError
+}
 
 /** The provider's own words, which may be anything. */
 function describeRefusal({ error, error_description: words }: { error: string; error_description?: string }) {
@@ -256,6 +276,7 @@ function describeRefusal({ error, error_description: words }: { error: string; e
 /** Of what caused it, only what the system says: the others quote replies, which may hold tokens. */
 function describe(thrown: unknown): string {
   const { code, error, cause } = thrown as Record<'code' | 'error' | 'cause', unknown>
+  for (const one of [thrown, cause]) if (one instanceof ConfigProblem) return one.message
   if (typeof error === 'string') return describeRefusal(thrown as Parameters<typeof describeRefusal>[0])
   const inner = (cause ?? {}) as Record<'code' | 'message', unknown>
   const isOfSystem = typeof inner.code === 'string' && typeof inner.message === 'string'

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { readUpTo } from '../../../contract/files.js'
 import { isOnLoopback } from '../../addresses.js'
 import { ConfigProblem, type TrustedIssuer } from '../../config/config.js'
 import { clauseOf } from '../../errors.js'
+import { readGiven } from '../../regular-file.js'
 
 export interface FetchOptions {
   /** File with the only authorities that count. It is read each time, so that it can be replaced. */
@@ -19,7 +19,7 @@ export interface FetchOptions {
 export async function fetchJson(url: URL, options: FetchOptions): Promise<unknown> {
   const { ca, mostBytes, signal, env } = options
   const agentOptions = {
-    ...(ca !== undefined && { ca: await readFile(ca) }),
+    ...(ca !== undefined && { ca: await readGiven(ca) }),
     // What is on this machine is reached directly. Older versions of Node know no proxies.
     ...(!isOnLoopback(url) && { proxyEnv: env })
   }
@@ -57,7 +57,7 @@ function parse(text: string, url: URL): unknown {
 export async function requireAuthorities(issuers: readonly TrustedIssuer[]): Promise<void> {
   for (const { issuer, ca } of issuers)
     if (ca !== undefined)
-      await readFile(ca).catch((thrown: unknown) => {
+      await readGiven(ca).catch((thrown: unknown) => {
         throw new ConfigProblem(`oidc: ca of ${issuer} cannot be read: ${clauseOf(thrown)}`, {
           cause: thrown
         })

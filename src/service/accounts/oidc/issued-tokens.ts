@@ -1,19 +1,20 @@
 import { decodeJwt } from 'jose'
 import type { DatabaseSync } from 'node:sqlite'
 import type { TrustedIssuer } from '../../config/config.js'
+import { isRepositoryClaim } from '../../config/parse-oidc.js'
 import { attempt } from '../../errors.js'
 import { hashSecret } from '../../secrets.js'
 import { whenFree } from '../../store/when-free.js'
-import { claimOf, type Claims, type IssuedTokens, repositoryOf, TokenError, type User } from '../users.js'
+import { claimOf, type Claims } from '../claims.js'
+import { type IssuedTokens, TokenError, type User } from '../users.js'
 import { Issuer, type IssuerPorts, SLACK_MS } from './issuer.js'
-import { IssuerUsers, type Subject } from './issuer-users.js'
-import { describeClaims, findRole, isForEveryone, plainClaims, quote } from './rules.js'
+import { IssuerUsers, LONGEST_SUBJECT, nameOf, type Subject } from './issuer-users.js'
+import { describeClaims, findRole, plainClaims, quote } from './rules.js'
 
 /** Longer ones are not even taken apart. */
 const MOST_CHARACTERS = 16 * 1024
 /** Tokens that were checked, so that one is not checked for each of its requests. */
 const MOST_REMEMBERED = 1000
-const LONGEST_SUBJECT = 255
 /** Three parts, as no token of a user has them. */
 const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
@@ -24,32 +25,26 @@ interface Verified {
   readonly untilMs: number
 }
 
+interface TokenPorts extends IssuerPorts {
+  readonly database: DatabaseSync
+}
+
 /** The ID tokens and access tokens of the issuers in the config file. */
-export function openIssuers(
-  trusted: readonly TrustedIssuer[],
-  ports: IssuerPorts & { readonly database: DatabaseSync }
-): IssuedTokens {
-  for (const { issuer, allow } of trusted)
-    for (const rule of allow.filter(isForEveryone))
-      ports.log(
-        `oidc: a rule for ${issuer} lets in everyone who gets a token of it, as ${rule.role}: its patterns are only * and /`
-      )
+export function openIssuers(trusted: readonly TrustedIssuer[], ports: TokenPorts): IssuedTokens {
   return new TokensOfIssuers(trusted, ports)
 }
 
 class TokensOfIssuers implements IssuedTokens {
-  readonly #issuers: ReadonlyMap<string, Issuer>
-  readonly #rules: ReadonlyMap<string, TrustedIssuer['allow']>
+  readonly #issuers: ReadonlyMap<string, TrustedIssuer & { readonly keys: Issuer }>
   readonly #users: IssuerUsers
   /** By the hash of the token. */
   readonly #verified = new Map<string, Verified>()
 
   constructor(
     trusted: readonly TrustedIssuer[],
-    private readonly ports: IssuerPorts & { readonly database: DatabaseSync }
+    private readonly ports: TokenPorts
   ) {
-    this.#issuers = new Map(trusted.map((one) => [one.issuer, new Issuer(one, ports)]))
-    this.#rules = new Map(trusted.map(({ issuer, allow }) => [issuer, allow]))
+    this.#issuers = new Map(trusted.map((one) => [one.issuer, { ...one, keys: new Issuer(one, ports) }]))
     this.#users = new IssuerUsers(ports.database, ports.clock)
   }
 
@@ -61,8 +56,8 @@ class TokensOfIssuers implements IssuedTokens {
     if (token.length > MOST_CHARACTERS) throw refuse(`it is longer than ${MOST_CHARACTERS} characters`)
     const verified = this.#remembered(token) ?? (await this.#verify(token))
     const known = this.#subjectOf(verified)
-    const { id, name } = await whenFree(() => this.#users.require(known), this.ports.clock)
-    return { id, name, role: known.role, claims: verified.claims }
+    const id = await whenFree(() => this.#users.require(known), this.ports.clock)
+    return userOf(id, known, verified)
   }
 
   find(token: string, admitted: User | undefined): User | undefined {
@@ -71,8 +66,13 @@ class TokensOfIssuers implements IssuedTokens {
     const verified = this.#remembered(token)
     if (!verified) return undefined
     const known = attempt(() => this.#subjectOf(verified))
-    const user = known && this.#users.find(known)
-    return user && { id: user.id, name: user.name, role: known.role, claims: verified.claims }
+    const id = known && this.#users.find(known)
+    return id === undefined || known === undefined ? undefined : userOf(id, known, verified)
+  }
+
+  describe(id: number, issuer: string, claims: Claims): User | undefined {
+    const known = attempt(() => this.#subjectOf({ issuer, claims }))
+    return known && userOf(id, known, { claims })
   }
 
   #remembered(token: string): Verified | undefined {
@@ -85,7 +85,7 @@ class TokensOfIssuers implements IssuedTokens {
     if (typeof named !== 'string') throw refuse('it does not say who issued it (iss)')
     const issuer = this.#issuers.get(named)
     if (!issuer) throw refuse(`its issuer ${quote(named)} is not one that this service trusts`)
-    const payload = await issuer.verify(token).catch((thrown: unknown) => {
+    const payload = await issuer.keys.verify(token).catch((thrown: unknown) => {
       throw thrown instanceof TokenError && thrown.statusCode === 401
         ? refuse(thrown.message, thrown.cause)
         : thrown
@@ -106,22 +106,29 @@ class TokensOfIssuers implements IssuedTokens {
     this.#verified.set(keyOf(token), verified)
   }
 
-  #subjectOf({ issuer, claims }: Verified): Subject {
-    const rules = this.#rules.get(issuer) ?? []
+  #subjectOf({ issuer, claims }: Pick<Verified, 'issuer' | 'claims'>): Subject {
+    const trusted = this.#issuers.get(issuer)
+    const rules = trusted?.allow ?? []
     const role = findRole(rules, claims)
-    if (role === undefined)
+    if (trusted === undefined || role === undefined)
       throw new TokenError(
         403,
         `no rule of this service lets in the token of ${issuer} with ${describeClaims(rules, claims)}; an admin can add one to oidc in the config file of the service`
       )
-    const subject = repositoryOf(claims) ?? claimOf(claims, 'sub') ?? ''
-    if (subject === '' || subject.length > LONGEST_SUBJECT || /\p{C}/u.test(subject))
+    const subject = claimOf(claims, trusted.userClaim) ?? ''
+    const name = nameOf(trusted, subject)
+    if (name === undefined)
       throw new TokenError(
         403,
-        `the token of ${issuer} does not say whose it is: repository, project_path or sub must be text of 1 to ${LONGEST_SUBJECT} characters`
+        `the token of ${issuer} does not say whose it is: ${trusted.userClaim} must be ${trusted.name === undefined ? 'a repository, such as acme/shop,' : 'text'} of 1 to ${LONGEST_SUBJECT} characters; an admin can name another claim in user-claim of the config file of the service`
       )
-    return { issuer, subject, role }
+    const project = isRepositoryClaim(trusted.userClaim) ? name : undefined
+    return { issuer, subject, name, role, project }
   }
+}
+
+function userOf(id: number, { name, role, project }: Subject, { claims }: Pick<Verified, 'claims'>): User {
+  return { id, name, role, claims, ...(project !== undefined && { project }) }
 }
 
 function refuse(why: string, cause?: unknown): TokenError {

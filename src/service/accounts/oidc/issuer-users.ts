@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../../contract/clock.js'
-import type { Role } from '../../config/config.js'
+import type { Role, TrustedIssuer } from '../../config/config.js'
 import { attempt } from '../../errors.js'
 import { inTransaction } from '../../store/database.js'
 import { refuseWrite } from '../../store/database-errors.js'
@@ -13,12 +13,32 @@ const SIGN_IN_MS = 3_600_000
 export interface Subject {
   readonly issuer: string
   readonly subject: string
+  /** By the config file: that in the row is for lists. */
+  readonly name: string
   readonly role: Role
+  /** Of the user's runs, unless they name another. */
+  readonly project: string | undefined
 }
 
-export interface IssuerUser {
-  readonly id: number
-  readonly name: string
+export const LONGEST_SUBJECT = 255
+
+/**
+ * A name means one user, whoever comes first: users of an issuer with a name have that in front; the repositories of the one without have
+ * a slash and no colon; users with a token, and people, have neither. Undefined for what cannot be a user.
+ */
+export function nameOf({ name }: TrustedIssuer, subject: string): string | undefined {
+  if (subject === '' || subject.length > LONGEST_SUBJECT || /\p{C}/u.test(subject)) return undefined
+  if (name !== undefined) return `${name}:${subject}`
+  return /^[^:\s]+\/[^:\s]+$/.test(subject) ? subject : undefined
+}
+
+/** For lists, where names that differ in case alone count as one: as `acme/Shop` does once it is called `acme/shop`. */
+export function freeName(database: DatabaseSync, name: string): string {
+  const isTaken = (one: string): boolean =>
+    database.prepare('SELECT 1 FROM users WHERE name = ?').get(one) !== undefined
+  let free = name
+  for (let number = 2; isTaken(free); number++) free = `${name} (${number})`
+  return free
 }
 
 /** The users that come from issuers: rows beside those of the users with tokens, and never one of them. */
@@ -35,47 +55,37 @@ export class IssuerUsers {
     return this.database.prepare('SELECT 1 FROM users WHERE id = ?').get(id) !== undefined
   }
 
-  find({ issuer, subject }: Subject): IssuerUser | undefined {
-    const sql = 'SELECT id, name FROM users WHERE issuer = ? AND subject = ?'
-    return this.database.prepare(sql).get(issuer, subject) as unknown as IssuerUser | undefined
+  /** The id of the user. */
+  find({ issuer, subject }: Subject): number | undefined {
+    const sql = 'SELECT id FROM users WHERE issuer = ? AND subject = ?'
+    return this.database.prepare(sql).get(issuer, subject)?.id as number | undefined
   }
 
   /** Creates the user if this is the first request. */
-  require(wanted: Subject): IssuerUser {
-    const user = this.find(wanted) ?? this.#create(wanted)
-    this.#countSignIn(user.id, wanted.role)
-    return user
+  require(wanted: Subject): number {
+    const id = this.find(wanted) ?? this.#create(wanted)
+    this.#countSignIn(id, wanted.role)
+    return id
   }
 
-  #create(wanted: Subject): IssuerUser {
-    const { issuer, subject, role } = wanted
+  #create(wanted: Subject): number {
+    const { issuer, subject, name, role } = wanted
     // Nobody knows it: the row needs one.
     const { id, hash } = createToken()
     try {
       return inTransaction(this.database, () => {
         const known = this.find(wanted)
-        if (known) return known
-        const name = this.#freeName(subject, new URL(issuer).host)
+        if (known !== undefined) return known
         const sql =
           'INSERT INTO users (name, role, token_id, token_hash, created_ms, issuer, subject) VALUES (?, ?, ?, ?, ?, ?, ?)'
         const { lastInsertRowid } = this.database
           .prepare(sql)
-          .run(name, role, id, hash, this.clock.now(), issuer, subject)
-        return { id: Number(lastInsertRowid), name }
+          .run(freeName(this.database, name), role, id, hash, this.clock.now(), issuer, subject)
+        return Number(lastInsertRowid)
       })
     } catch (thrown) {
-      throw refuseWrite(thrown, `${subject} cannot be added to the users`)
+      throw refuseWrite(thrown, `${name} cannot be added to the users`)
     }
-  }
-
-  /** A name belongs to one user, whatever its case: the host says where the other one comes from. */
-  #freeName(subject: string, host: string): string {
-    const isTaken = (name: string): boolean =>
-      this.database.prepare('SELECT 1 FROM users WHERE name = ?').get(name) !== undefined
-    let name = subject
-    for (let number = 1; isTaken(name); number++)
-      name = `${subject}@${host}${number === 1 ? '' : ` (${number})`}`
-    return name
   }
 
   /** The role in the row is for lists alone: each request has that of the rules. */

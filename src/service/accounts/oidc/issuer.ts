@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose'
 import { type Clock, steadyNow } from '../../../contract/clock.js'
-import { isObject } from '../../../contract/decode.js'
+import { isObject } from '../../../contract/setting-values.js'
 import { shorten } from '../../../contract/text.js'
 import { isOnLoopback } from '../../addresses.js'
 import type { TrustedIssuer } from '../../config/config.js'
@@ -44,6 +44,8 @@ export interface IssuerPorts {
 }
 
 interface Keys {
+  /** When the issuer was asked for them. */
+  readonly askedMs: number
   readonly find: ReturnType<typeof createLocalJWKSet>
   readonly algorithms: string[]
   readonly fetchedMs: number
@@ -63,6 +65,7 @@ export class Issuer {
 
   /** The claims of a token that this issuer has signed for this service and that is valid now; throws a TokenError otherwise. */
   async verify(token: string): Promise<JWTPayload> {
+    const arrivedMs = steadyNow(this.ports.clock)
     const keys = await this.#currentKeys()
     try {
       return await this.#check(token, keys)
@@ -75,8 +78,9 @@ export class Issuer {
     try {
       return await this.#check(token, latest)
     } catch (thrown) {
-      throw thrown instanceof errors.JWKSNoMatchingKey && this.#isFailing
-        ? this.#unreachable()
+      // Only an issuer that was asked since the token is here can say that the key is not one of its own.
+      throw thrown instanceof errors.JWKSNoMatchingKey && latest.askedMs < arrivedMs
+        ? this.#cannotTell()
         : this.#refusalOf(thrown, latest)
     }
   }
@@ -100,7 +104,7 @@ export class Issuer {
     const { clock } = this.ports
     const ageOf = (keys: Keys): number => steadyNow(clock) - keys.fetchedMs
     if (!this.#keys || ageOf(this.#keys) > FRESH_MS) await this.#fetchAgain()
-    if (!this.#keys || ageOf(this.#keys) > STALE_MS) throw this.#unreachable()
+    if (!this.#keys || ageOf(this.#keys) > STALE_MS) throw this.#cannotTell()
     return this.#keys
   }
 
@@ -137,6 +141,7 @@ export class Issuer {
   async #fetchKeys(): Promise<Keys> {
     const { issuer, ca } = this.trusted
     const { clock, env, limits = ISSUER_LIMITS } = this.ports
+    const askedMs = steadyNow(clock)
     const options = { ca, env, mostBytes: limits.bytes, signal: AbortSignal.timeout(limits.fetchMs) }
     const found = await fetchJson(
       new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`),
@@ -153,17 +158,23 @@ export class Issuer {
     )
       throw new Error('its discovery document has no https address of its keys (jwks_uri)')
     const keys = (await fetchJson(address, options)) as JSONWebKeySet
+    // Known keys are better than none, as while an issuer is being deployed.
+    if (Array.isArray(keys.keys) && keys.keys.length === 0) throw new Error('its list of keys is empty')
     const named: unknown = about.id_token_signing_alg_values_supported
     const algorithms = ALGORITHMS.filter((one) => !Array.isArray(named) || named.includes(one))
-    return { find: createLocalJWKSet(keys), algorithms, fetchedMs: steadyNow(clock) }
+    return { find: createLocalJWKSet(keys), algorithms, askedMs, fetchedMs: steadyNow(clock) }
   }
 
-  #unreachable(): TokenError {
-    return new TokenError(
-      503,
-      `the token cannot be checked: the keys of its issuer ${this.trusted.issuer} could not be fetched; the log of this service says why. Try again later`,
-      { retryAfterSec: Math.ceil((this.#keys ? AGAIN_MS : FIRST_AGAIN_MS) / 1000) }
-    )
+  #cannotTell(): TokenError {
+    const { issuer } = this.trusted
+    const againMs = this.#keys ? AGAIN_MS : FIRST_AGAIN_MS
+    const leftMs = this.#triedMs + againMs - steadyNow(this.ports.clock)
+    const why = this.#isFailing
+      ? `the keys of its issuer ${issuer} could not be fetched; the log of this service says why`
+      : `its key is a new one, and the issuer ${issuer} is asked for keys every ${AGAIN_MS / 1000} s at most`
+    return new TokenError(503, `the token cannot be checked: ${why}. Try again later`, {
+      retryAfterSec: Math.max(1, Math.ceil(leftMs / 1000))
+    })
   }
 
   #refusalOf(thrown: unknown, { algorithms }: Keys): unknown {

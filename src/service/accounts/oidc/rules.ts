@@ -1,7 +1,7 @@
 import { shorten } from '../../../contract/text.js'
 import { type AllowRule, type Role, ROLES } from '../../config/config.js'
 import { matchesPattern } from '../name-patterns.js'
-import { claimOf, type Claims } from '../users.js'
+import { claimOf, type Claims } from '../claims.js'
 
 /** Lists and maps are left out: a rule that meant one value must not match one of many. */
 export function plainClaims(payload: Readonly<Record<string, unknown>>): Claims {
@@ -34,11 +34,6 @@ export function describeClaims(rules: readonly AllowRule[], claims: Claims): str
     return value === undefined ? `no ${name}` : `${name} ${quote(value)}`
   })
   return [...shown, ...(names.length > MOST_SHOWN ? ['…'] : [])].join(', ')
-}
-
-/** Rules without a letter in their patterns let in everyone whom the issuer knows. */
-export function isForEveryone({ claims }: AllowRule): boolean {
-  return claims.every(([, pattern]) => /^[*/]+$/.test(pattern))
 }
 
 /** For messages: what somebody else wrote, on one line, without what would be invisible in it. */

@@ -1,11 +1,11 @@
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ToolSearch, ImageShell } from '../../nodes/load-node.js'
 import { type Engine, type PlanRequest, findOnce, joinVersions } from '../engine.js'
 import { readEnvironmentFile, refuseVariable } from '../environment-file.js'
 import { installPackages, type PackageLock } from '../install/install-packages.js'
 import type { InstallPorts } from '../install/run-to-end.js'
-import { makeFolder } from '../../../contract/files.js'
+import { makeFolder, removeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { type BuildPlace, buildEnvironment, buildForTools, withinLimit } from '../plan-build.js'
 import { CHROME_ON_MAC, IN_OPT, requireImageNode } from '../image/image-program.js'
@@ -99,12 +99,13 @@ async function compileScript(
   const { tool, modules, packageNames, scriptName } = given
   const compiler = join(modules, 'node_modules', 'esbuild-wasm')
   const [outFile, home] = [scriptIn(folder), join(folder, 'home')]
-  for (const made of [dirname(outFile), home]) makeFolder(made)
+  for (const made of [dirname(outFile), home]) makeFolder(made, { mode: 0o755 })
   const problems: string[] = []
   const lines: string[] = []
   const exit = await withinLimit(place, (signal) =>
     runTool(
       {
+        beside: folder,
         order: () => ({
           ...{ mode: 'compile', script: node.pathOf(join(filesDir, scriptName)), packageNames },
           ...{ outFile: node.pathOf(outFile), compiler: node.pathOf(compiler) }
@@ -124,7 +125,7 @@ async function compileScript(
       signal
     )
   )
-  await rm(home, { recursive: true, force: true })
+  await removeFolder(home)
   if (problems.length > 0) throw new ToolError(`${scriptName} does not compile:\n${problems.join('\n')}`)
   if (exit.code !== 0)
     throw new ToolError(

@@ -1,12 +1,15 @@
-import { closeSync, openSync, readSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { closeSync, constants, readSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import { removeFolder } from '../../../contract/files.js'
+import { messageOf } from '../../../contract/text.js'
 import { type Message, readMessage } from '../../programs/element/messages.js'
 import type { CompileOrder, RunOrder } from '../../programs/element/run/run-order.js'
 import type { LoadNode, NodeCommand, NodeExit } from '../../nodes/load-node.js'
 import { limitLines } from '../../lines.js'
+import { openRegularSync } from '../../regular-file.js'
 import { type NodeOrder, type NodeOutcome, withFinalDots } from '../engine.js'
 import { placeVariables, planParameters } from '../environment-file.js'
 import { packageFile } from '../install/run-to-end.js'
@@ -48,12 +51,13 @@ export async function runScript(
   const secrets = planSecrets(order.properties, script.variables)
   const redact = (text: string): string => redactLog(text, secrets)
   const note = (text: string): void => ports.log(redact(`${order.nodeName}: ${text}`))
-  const { node, samplesFile, logFile, mark } = order
+  const { node, samplesFile, logFile } = order
   const folder = dirname(order.planFile)
   const watch = new Watch(ports.blockedAfterMs ?? BLOCKED_AFTER_MS, node.outageMs)
   const told: Message[] = []
   const exit = await runTool(
     {
+      beside: folder,
       order: (workDir) => describeRun(script, order, workDir),
       starts: [script.browser],
       brings: [folder, script.file, join(script.modules, 'node_modules', 'playwright-core')],
@@ -65,7 +69,7 @@ export async function runScript(
         ...Object.fromEntries(planParameters(order)),
         ...placeVariables(order.place)
       },
-      ...{ node: script.node, tempDir: script.tempDir, mark },
+      ...{ node: script.node, tempDir: script.tempDir },
       onStart: () => watch.heard(),
       // A script can print whatever it received, and as much as it likes.
       onLine: limitLines(MAX_LINES, note, '… the rest of what the script prints is in its log'),
@@ -175,8 +179,11 @@ interface ToolProcess
   readonly node?: string | undefined
   /** For temporary files on the node; undefined for a folder that goes with the process. */
   readonly tempDir?: string | undefined
-  /** Identifies the work: a process that continues it finds its messages again. */
-  readonly mark?: string
+  /**
+   * The folder that the process works in: its order and its messages are beside it, where only the service gives names. A service that
+   * continues the work finds the messages again.
+   */
+  readonly beside: string
   readonly onMessage: (message: Message) => void
 }
 
@@ -185,10 +192,10 @@ const PROGRAM = 'dist/tools/element.mjs'
 /** Runs the program that compiles and runs scripts, in a folder for its temporary files that goes with it. */
 export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSignal): Promise<NodeExit> {
   const { brings = [], starts = [], follows = [], collects = [], onLine, onStart = () => undefined } = tool
-  const workDir = await makeWorkFolder(tool.mark)
+  const [orderFile, messagesFile] = [`${tool.beside}.order.json`, `${tool.beside}.messages`]
+  // Whoever runs there may write to it from the start: nothing of the service is in it.
+  const workDir = await mkdtemp(join(tmpdir(), 'loadgate-browser-'))
   try {
-    const orderFile = join(workDir, 'order.json')
-    const messagesFile = join(workDir, 'messages')
     const program = packageFile(PROGRAM)
     const tempDir = tool.tempDir ?? node.pathOf(workDir)
     const order = { ...tool.order(tempDir), messagesFile: node.pathOf(messagesFile) }
@@ -207,15 +214,9 @@ export async function runTool(tool: ToolProcess, node: LoadNode, signal: AbortSi
     }
     return await node.run(command, signal).finally(() => messages.end())
   } finally {
-    await rm(workDir, { recursive: true, force: true, maxRetries: 3 })
+    await removeFolder(workDir)
+    for (const file of [orderFile, messagesFile]) await rm(file, { force: true })
   }
-}
-
-async function makeWorkFolder(mark: string | undefined): Promise<string> {
-  const prefix = join(tmpdir(), 'loadgate-browser-')
-  if (mark === undefined) return mkdtemp(prefix)
-  await mkdir(`${prefix}${mark}`, { recursive: true, mode: 0o700 })
-  return `${prefix}${mark}`
 }
 
 const LOOK_EVERY_MS = 200
@@ -227,15 +228,17 @@ const MOST_AT_ONCE = 4 * CHUNK_BYTES
 /** In all; the plan can write to the file too, or make it as large as it likes. */
 const MOST_BYTES = 64 * CHUNK_BYTES
 
-/** Calls back for every message that a process writes into this file, soon after it was written. */
+const MESSAGES_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
+
+/** Calls back for every message that a process writes into this file, soon after it was written; a file that cannot be read is a problem of its own. */
 export function followMessages(file: string, onMessage: (message: Message) => void): { end: () => void } {
   // Held open, so that nothing is lost if the file is removed.
-  const descriptor = openSync(file, 'a+')
+  const descriptor = openRegularSync(file, MESSAGES_FLAGS)
   const chunk = Buffer.alloc(CHUNK_BYTES)
   const decoder = new StringDecoder('utf8')
   let position = 0
   let rest = ''
-  const look = (most: number): void => {
+  const read = (most: number): void => {
     const until = position + most
     for (let length = -1; length !== 0 && position < Math.min(until, MOST_BYTES);) {
       length = readSync(descriptor, chunk, 0, CHUNK_BYTES, position)
@@ -246,6 +249,18 @@ export function followMessages(file: string, onMessage: (message: Message) => vo
       for (const line of lines) onMessage(readMessage(line))
       if (position >= MOST_BYTES)
         onMessage({ kind: 'problem', text: 'the process that runs the script wrote too many messages' })
+    }
+  }
+  let isBroken = false
+  const look = (most: number): void => {
+    try {
+      if (!isBroken) read(most)
+    } catch (thrown) {
+      isBroken = true
+      onMessage({
+        kind: 'problem',
+        text: `the messages of the process that runs the script cannot be read: ${messageOf(thrown)}`
+      })
     }
   }
   const timer = setInterval(() => look(MOST_AT_ONCE), LOOK_EVERY_MS)

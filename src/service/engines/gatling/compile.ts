@@ -7,7 +7,7 @@ import { jarPaths } from '../install/jars/jar-list.js'
 import { type Javac, javacOptions } from '../javac.js'
 import { type InstallPorts, packageFile } from '../install/run-to-end.js'
 import type { ToolSearch } from '../../nodes/load-node.js'
-import { type BuildPlace, runBuild } from '../plan-build.js'
+import { type BuildPlace, javaOf, runBuild } from '../plan-build.js'
 import { heapSize } from '../tool-environment.js'
 import KOTLIN_COMPILER_JARS from './kotlin-compiler-jars.json' with { type: 'json' }
 import SCALA_COMPILER_JARS from './scala-compiler-jars.json' with { type: 'json' }
@@ -79,7 +79,7 @@ async function compile(
   const uploaded = files.jars.map((name) => join(filesDir, name))
   const pathOf = (all: readonly string[]): string => all.map((file) => node.pathOf(file)).join(delimiter)
   const readFacts = (classPath: readonly string[], ...plan: readonly string[]): string[] => [
-    ...[java, '-XX:TieredStopAtLevel=1', '-cp', pathOf(classPath)],
+    ...[...javaOf(place, java), '-XX:TieredStopAtLevel=1', '-cp', pathOf(classPath)],
     ...['loadgate.gatling.PlanFacts', ...plan.map((file) => node.pathOf(file))]
   ]
   if (files.language === undefined) {
@@ -167,9 +167,10 @@ const COMPILERS = {
 }
 
 /** Quick to start, which is what counts for a few files; the Scala compiler recurses deeply. */
-function startCompiler({ place: { node }, java }: CompilerPlace, jars: readonly string[], main: string) {
-  const options = ['-XX:TieredStopAtLevel=1', '-Xss8m', `-Xmx${heapSize(node.memoryBytes)}`]
-  return [java, ...options, '-cp', jars.map((jar) => node.pathOf(jar)).join(delimiter), main]
+function startCompiler({ place, java }: CompilerPlace, jars: readonly string[], main: string) {
+  const options = ['-XX:TieredStopAtLevel=1', '-Xss8m', `-Xmx${heapSize(place.node.memoryBytes)}`]
+  const path = jars.map((jar) => place.node.pathOf(jar))
+  return [...javaOf(place, java), ...options, '-cp', path.join(delimiter), main]
 }
 
 async function runtimeJarsOf(language: PlanFiles['language'], ports: InstallPorts): Promise<string[]> {

@@ -69,6 +69,7 @@ export async function runSimulation(plan: Simulation, work: NodeWork): Promise<N
       args: javaArguments(plan, work, properties.args),
       brings: [
         folder,
+        ...properties.files,
         ...plan.classPath.filter((entry) => typeof entry === 'string'),
         ...hostAgent(order).brings
       ],
@@ -129,10 +130,7 @@ function javaArguments(
     ...JVM_OPTIONS,
     // For what does not use Gatling's own aliases: drivers, and other code of the plan.
     ...hostAgent(order).options,
-    ...jvmOptions(plan.jvm ?? ports.env, {
-      heap: `-Xmx${heapSize(node.memoryBytes)}`,
-      home: plan.jvm && node.env.HOME
-    }),
+    ...jvmOptions(plan.jvm ?? ports.env, { heap: `-Xmx${heapSize(node.memoryBytes)}`, env: node.env }),
     ...properties,
     // Gatling looks for files on the class path and in the working directory.
     ...['-cp', [...classPath, ...plan.jars.map((name) => join(folder, name)), folder].join(delimiter)],

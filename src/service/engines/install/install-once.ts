@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { rename, rm, mkdtemp, readdir, stat, writeFile, readFile } from 'node:fs/promises'
 import { join, resolve, relative, sep } from 'node:path'
 import { homedir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
 import { makeFolder } from '../../../contract/files.js'
 import { ToolError } from '../../errors.js'
 import { messageOf } from '../../../contract/text.js'
@@ -36,7 +38,7 @@ export async function installOnce(installation: Installation, ports: InstallPort
   // Before anything is written: a cache that is complete may be read-only.
   if ((await findDamage(home, jars)) === undefined) return home
   try {
-    makeFolder(cache)
+    makeFolder(cache, isForOthers() ? { mode: 0o755 } : {})
     const lock = join(cache, `${name}.lock`)
     await takeLock(lock, what, ports)
     try {
@@ -61,10 +63,18 @@ async function installNow({ cache, jars, install }: Installation, home: string):
     makeFolder(draft.home)
     await install(draft)
     await markComplete(draft.home)
+    if (isForOthers()) await run('chmod', ['-R', 'a+rX', '--', draft.home])
     await giveName(draft.home, home, jars)
   } finally {
     await rm(work, { recursive: true, force: true })
   }
+}
+
+const run = promisify(execFile)
+
+/** The plans of root's service are other users; its umask may close what it makes to them. */
+function isForOthers(): boolean {
+  return process.getuid?.() === 0
 }
 
 /** The lock can fail to keep two apart, such as in two containers; then the first to rename wins. */

@@ -81,19 +81,20 @@ async function describeScript(script: string, ports: InstallPorts): Promise<JMet
 }
 
 function copyIn(home: string, java: string, env: NodeJS.ProcessEnv): JMeter {
-  const args = javaArguments(join(home, 'bin', 'ApacheJMeter.jar'), env)
-  return { file: java, args, version: JMETER_VERSION, origin: home }
+  const argsFor = (place?: JvmPlace): string[] =>
+    javaArguments(join(home, 'bin', 'ApacheJMeter.jar'), env, place)
+  return { file: java, args: argsFor(), argsFor, version: JMETER_VERSION, origin: home }
 }
 
 export interface JvmPlace {
   readonly memoryBytes?: number | undefined
-  readonly home?: string | undefined
+  readonly env?: NodeJS.ProcessEnv
 }
 
 export function javaArguments(jar: string, env: NodeJS.ProcessEnv, place: JvmPlace = {}): string[] {
   const size = heapSize(place.memoryBytes)
   const heap = `-Xms${size} -Xmx${size} -XX:MaxMetaspaceSize=256m`
-  return [...JVM_OPTIONS, ...jvmOptions(env, { heap, home: place.home }), '-jar', jar]
+  return [...JVM_OPTIONS, ...jvmOptions(env, { heap, env: place.env ?? {} }), '-jar', jar]
 }
 
 /** JMeter opens a log first thing, in the working directory unless it gets a path. */

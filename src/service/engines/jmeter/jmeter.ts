@@ -1,18 +1,25 @@
-import { readdir } from 'node:fs/promises'
-import { basename, dirname, posix } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join, posix } from 'node:path'
 import type { Engine, NodeOrder, NodeOutcome, NodeWork, PlanRequest } from '../engine.js'
 import { describeExit, limitLines } from '../../lines.js'
 import { findOnce, hasSamples, joinVersions } from '../engine.js'
 import { hostAgent, SIGN } from '../host-agent.js'
 import { type InstallPorts, runToEnd } from '../install/run-to-end.js'
-import { linkIntoFolders, placeVariables, planParameters } from '../environment-file.js'
+import {
+  ENVIRONMENT_FILE,
+  linkIntoFolders,
+  parseEnvironment,
+  placeVariables,
+  planParameters
+} from '../environment-file.js'
 import { asSentence, capitalize, messageOf } from '../../../contract/text.js'
 import { askAboutPlan } from '../../plans/ask.js'
 import type { Answer } from '../../plans/questions.js'
 import { readThreadNames } from '../../samples/row-cutter.js'
-import { redactLog, secretValues } from '../redact-log.js'
+import { planSecrets, redactLog } from '../redact-log.js'
 import { jmeterParameters } from '../secret-file.js'
 import { GET_PLUGIN, refuseForJMeter, refuseProperties } from '../../../analysis/plans/check/request.js'
+import { jvmFolders } from '../tool-environment.js'
 import { ToolError } from '../../errors.js'
 import type { ImageShell } from '../../nodes/load-node.js'
 import { findHome, listFiles, requireImageJava, runInImage } from '../image/image-program.js'
@@ -104,6 +111,11 @@ function isScript({ args }: JMeter): boolean {
   return args.length === 0
 }
 
+/** JMeter's own script divides them at spaces. */
+function scriptOptions(env: NodeJS.ProcessEnv): string {
+  return [...jvmFolders(env).filter((option) => !/\s/.test(option)), env.JVM_ARGS ?? ''].join(' ').trim()
+}
+
 /** A script may start its JVM without the variables that give hosts other addresses: then no load is generated. */
 async function requireHosts(
   jmeter: JMeter,
@@ -128,7 +140,12 @@ async function runJMeter(jmeter: JMeter, work: NodeWork): Promise<NodeOutcome> {
   const files = new Set(await readdir(dirname(order.planFile)))
   const facts = await readPlan(order, files)
   const given = await readGivenFiles(order, files)
-  const secrets = secretValues([...order.properties, ...given.properties])
+  // A plan may read the file, though JMeter does not.
+  const environment = files.has(ENVIRONMENT_FILE)
+    ? await readFile(join(dirname(order.planFile), ENVIRONMENT_FILE), 'utf8')
+    : ''
+  const { variables } = parseEnvironment(environment)
+  const secrets = planSecrets([...order.properties, ...given.properties], variables)
   await linkIntoFolders(dirname(order.planFile), facts.subPaths)
   const { exit, words, isDiskFull, isEnded } = await runProcess(jmeter, work, { secrets, given })
   // The caller has stopped it, knows that load is missing, and is waiting.
@@ -182,7 +199,7 @@ async function runProcess(
   const { node } = order
   const folder = dirname(order.planFile)
   const agent = hostAgent(order)
-  const args = jmeter.argsFor?.({ memoryBytes: node.memoryBytes, home: node.env.HOME }) ?? jmeter.args
+  const args = jmeter.argsFor?.(node) ?? jmeter.args
   const parameters = await jmeterParameters(order)
   const running = node.run(
     {
@@ -193,13 +210,17 @@ async function runProcess(
         ...jmeterArguments(order, given, parameters.args)
       ],
       starts: [jmeter.origin],
-      brings: [folder, ...agent.brings],
+      brings: [folder, ...parameters.files, ...agent.brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
       // On TERM it closes its results file first; on a slow node its threads then go on for seconds, and nobody records them.
       canBeKilled: true,
       cwd: node.pathOf(folder),
-      env: { ...node.env, ...placeVariables(order.place), ...(isScript(jmeter) && agent.variables) },
+      env: {
+        ...node.env,
+        ...placeVariables(order.place),
+        ...(isScript(jmeter) && { ...agent.variables, JVM_ARGS: scriptOptions(node.env) })
+      },
       onLine: (line) => {
         // It has read its properties: nothing is left of them should this process be killed.
         if (STARTED.test(line)) parameters.remove()

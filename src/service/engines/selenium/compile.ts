@@ -5,7 +5,7 @@ import { installJars } from '../install/jars/fetch-jars.js'
 import { type Javac, javacOptions } from '../javac.js'
 import { type InstallPorts, packageFile } from '../install/run-to-end.js'
 import { type JarList, jarPaths } from '../install/jars/jar-list.js'
-import { type BuildPlace, runBuild } from '../plan-build.js'
+import { type BuildPlace, javaOf, runBuild } from '../plan-build.js'
 import SELENIUM_3_JARS from './selenium-3-jars.json' with { type: 'json' }
 import SELENIUM_4_JARS from './selenium-4-jars.json' with { type: 'json' }
 
@@ -103,7 +103,7 @@ async function tryCompile(
     commands: [
       [...tool.javac, ...javacOptions(node.pathOf(empty)), '-cp', path, '-d', classes, ...sources],
       [
-        ...[tool.java, '-XX:TieredStopAtLevel=1', '-cp', path],
+        ...[...javaOf(place, tool.java), '-XX:TieredStopAtLevel=1', '-cp', path],
         ...['loadgate.selenium.FindPlan', classes, node.pathOf(product)]
       ]
     ],

@@ -60,7 +60,7 @@ export async function runSelenium(plan: SeleniumPlan, { order, signal, ports }: 
       file: plan.node,
       args: [node.pathOf(hub)],
       starts: [plan.java, plan.browser.program.file, plan.browser.driver.file],
-      brings: [folder, hub, planJar, ...classPath, ...hostAgent(order).brings],
+      brings: [folder, ...properties.files, hub, planJar, ...classPath, ...hostAgent(order).brings],
       follows: [order.samplesFile],
       collects: [order.logFile],
       cwd: node.pathOf(folder),
@@ -96,7 +96,8 @@ function toolOrder(
       ...JVM_OPTIONS,
       // For the plan's own requests, beside those of the browser.
       ...hostAgent(order).options,
-      ...jvmOptions(plan.jvm ?? env, { heap: DEFAULT_HEAP, home: plan.jvm && order.node.env.HOME }),
+      // Each user has a folder of its own for temporary files.
+      ...jvmOptions(plan.jvm ?? env, { heap: DEFAULT_HEAP, env: { HOME: order.node.env.HOME } }),
       ...properties
     ],
     classPath: plan.compiled.classPath.map(pathOf),

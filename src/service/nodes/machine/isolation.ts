@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { createHash, randomInt } from 'node:crypto'
+import { execFile, spawnSync } from 'node:child_process'
+import { randomInt, randomUUID } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -7,19 +7,17 @@ import {
   lchownSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  type Stats,
   statSync
 } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { removeFolder } from '../../../contract/files.js'
 import { messageOf } from '../../../contract/text.js'
-import { attempt } from '../../errors.js'
+import { attempt, ToolError } from '../../errors.js'
 import type { NodeCommand } from '../load-node.js'
 import type { ToolCommand } from './processes.js'
 
@@ -28,10 +26,16 @@ const RANGES = [
   { from: 1_900_000_000, size: 2 ** 24 },
   { from: 40_000, size: 2 ** 14 }
 ]
+type Range = (typeof RANGES)[number]
+type User = NonNullable<ToolCommand['user']>
 
 interface IsolationParts {
   readonly dataDir: string
   readonly runDir: (runId: string) => string
+  /** Whether a plan that would run as root is not run at all: where others than this machine's owner send plans. */
+  readonly isRequired: boolean
+  /** Instead of the first that the system has. */
+  readonly range?: Range
   readonly log: (line: string) => void
 }
 
@@ -39,104 +43,148 @@ type Command = Pick<NodeCommand, 'brings' | 'follows' | 'collects' | 'starts'> &
 
 interface IsolatedCommand {
   readonly command: ToolCommand
-  /** After its end: its files are the service's again, and its home is removed. */
+  /** After its end: nobody else writes to its files any more, and its home is removed. */
   readonly end: () => Promise<void>
+}
+
+/** A node of a run: its variables, and what its commands become. */
+export interface IsolatedNode {
+  readonly env: Readonly<Record<'HOME' | 'TMPDIR', string>>
+  readonly prepare: (command: Command) => Promise<IsolatedCommand>
+  /** Nothing runs on it any more. */
+  readonly close: () => void
 }
 
 /**
  * Keeps plans on this machine away from the service and from each other, as far as a user can: every node has a home and a folder for
- * temporary files of its own, and, if the service is root, a user of its own in a group for each run.
+ * temporary files of its own, and, if the service is root, every folder that plans write to has a user of its own, in a group for each run.
+ *
+ * The folders around those of plans are root's, and what has its name there is handed over and taken back by that name. In a folder that a plan
+ * could write to, root changes no owner and no mode, writes and reads nothing, and it removes it as a whole (`removeFolder`): what a plan puts
+ * there does not lead root elsewhere.
  */
 export class Isolation {
   /** Known with the first node: a service whose nodes are all elsewhere keeps its folder closed. */
-  #found: { readonly range: (typeof RANGES)[number] | undefined } | undefined
+  #found: { readonly ids: Ids | undefined } | undefined
+  /** Of the runs that have nodes. */
+  readonly #grants = new Map<string, Grant>()
   readonly #told = new Set<string>()
 
   constructor(private readonly parts: IsolationParts) {}
 
-  /** For a node of a run: all its commands have the same user. */
-  nodeOf(runId: string): { prepare: (command: Command) => IsolatedCommand } {
-    const { range } = (this.#found ??= this.#start())
-    const user = range && { uid: range.from + randomInt(range.size), gid: groupOf(runId, range) }
-    return { prepare: (command) => this.#prepare(command, { user, runDir: this.parts.runDir(runId) }) }
-  }
-
-  #prepare(
-    command: Command,
-    { user, runDir }: { user: ToolCommand['user']; runDir: string }
-  ): IsolatedCommand {
-    const { brings, follows, collects } = command
-    const hidden = user && this.#findHidden(command, runDir)
-    if (hidden !== undefined)
-      this.#tellOnce(
-        `plans run as root on this machine, because other users cannot read ${hidden}: install the tools where they can (XDG_CACHE_HOME=/var/cache, for example), or run the service as another user`
-      )
-    const other = hidden === undefined ? user : undefined
-    const own = command.tempDir ?? mkdtempSync(join(tmpdir(), 'loadgate-'))
-    const env = { ...command.env, ...ownFolders(command, own) }
-    if (other === undefined)
-      return {
-        command: { ...command, env, tempDir: own },
-        end: () => this.#end(command, own, () => undefined)
+  nodeOf(runId: string): IsolatedNode {
+    const temp = join(tmpdir(), `loadgate-${randomUUID()}`)
+    const env = { HOME: join(temp, 'home'), TMPDIR: temp }
+    const { ids } = (this.#found ??= this.#start())
+    const grant = ids && (this.#grants.get(runId) ?? new Grant(this.parts.runDir(runId), ids))
+    if (grant) this.#use(runId, grant)
+    const release = (): void => this.#release(runId, grant)
+    const prepare = async (command: Command): Promise<IsolatedCommand> => {
+      if (grant) this.#use(runId, grant)
+      try {
+        const isolated = await this.#prepare(command, env, grant)
+        return { ...isolated, end: () => isolated.end().finally(release) }
+      } catch (thrown) {
+        release()
+        throw thrown
       }
-    const nameless = { ...env, USER: undefined, LOGNAME: undefined }
-    const grant = new Grant(runDir, other)
-    giveAll(own, other)
-    for (const path of brings) grant.share(path)
-    for (const path of [command.cwd, ...follows, ...collects]) grant.give(path)
-    return {
-      command: { ...command, env: nameless, tempDir: own, user: other },
-      end: () => this.#end(command, own, () => grant.takeBack())
     }
+    return { env, prepare, close: release }
   }
 
-  async #end(command: Command, own: string, takeBack: () => void): Promise<void> {
-    try {
-      takeBack()
-    } finally {
+  #use(runId: string, grant: Grant): void {
+    grant.uses += 1
+    this.#grants.set(runId, grant)
+  }
+
+  /** With its last node closed and its last command ended, the run's users are free for others, and its folder is closed to its group. */
+  #release(runId: string, grant: Grant | undefined): void {
+    if (grant === undefined || --grant.uses > 0) return
+    this.#grants.delete(runId)
+    grant.close()
+  }
+
+  async #prepare(
+    command: Command,
+    { HOME, TMPDIR }: IsolatedNode['env'],
+    grant: Grant | undefined
+  ): Promise<IsolatedCommand> {
+    const { tempDir = TMPDIR, env } = command
+    const end = async (): Promise<void> => {
+      grant?.takeBack(command)
       // A folder that the caller gave is the caller's.
-      if (command.tempDir === undefined) await rm(own, { recursive: true, force: true, maxRetries: 3 })
+      if (tempDir === TMPDIR) await removeFolder(TMPDIR)
+    }
+    if (tempDir === TMPDIR) mkdirSync(TMPDIR, { mode: 0o700 })
+    const home = env.HOME === HOME ? join(tempDir, 'home') : env.HOME
+    if (env.HOME === HOME) mkdirSync(join(tempDir, 'home'), { mode: 0o700 })
+    try {
+      const own = { ...command, tempDir, env: { ...env, HOME: home } }
+      const user = grant && (await this.#userOf(own, grant))
+      if (user === undefined) return { command: own, end }
+      return { command: { ...own, user, env: { ...own.env, USER: undefined, LOGNAME: undefined } }, end }
+    } catch (thrown) {
+      await end()
+      throw thrown
     }
   }
 
-  /** A path that the command needs and that other users cannot read. */
-  #findHidden(command: Command, runDir: string): string | undefined {
-    // Nothing that a caller of the service has a say in, or a plan could choose to be root.
-    const needed = [command.file, ...(command.starts ?? []), ...command.brings]
-    const outside = needed.filter(
-      (path) => !isWithin(path, runDir) && !isWithin(path, command.tempDir ?? runDir)
+  async #userOf(command: Command & { tempDir: string }, grant: Grant): Promise<User | undefined> {
+    const { user, hidden } = await grant.prepare(command)
+    if (hidden === undefined) return user
+    this.#runAsRoot(
+      `other users cannot read ${hidden}: move it to a folder that every user can read, or run the service as another user`
     )
-    return [dirname(runDir), tmpdir(), ...outside].find((path) => !isOpen(path, path === dirname(runDir)))
+    return undefined
   }
 
-  #start(): { range: (typeof RANGES)[number] | undefined } {
-    const isRoot = process.platform === 'linux' && process.getuid?.() === 0
-    const range = isRoot ? this.#findRange() : undefined
+  #start(): { ids: Ids | undefined } {
+    const range = process.getuid?.() === 0 ? this.#findRange() : undefined
     if (range !== undefined) openWay(this.parts.dataDir)
-    return { range }
+    return { ids: range && new Ids(this.parts.range ?? range) }
   }
 
-  #findRange() {
+  #findRange(): Range | undefined {
     const map = attempt(() => readFileSync('/proc/self/uid_map', 'utf8')) ?? ''
     const spans = map.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
     const range = RANGES.find(({ from, size }) =>
       spans.some(([start = 0, , count = 0]) => start <= from && from + size <= start + count)
     )
-    const why = range === undefined ? 'this container has too few users' : tryUser(range.from)
+    const why = range === undefined ? 'this system has too few users' : tryUser(range.from)
     if (why === undefined) return range
-    this.#tellOnce(`plans run as root on this machine, because ${why}: run the service as another user`)
+    this.#runAsRoot(`${why}: run the service as another user`)
     return undefined
   }
 
-  #tellOnce(words: string): void {
-    if (this.#told.has(words)) return
-    this.#told.add(words)
-    this.parts.log(words)
+  /** Says so once, or refuses. */
+  #runAsRoot(why: string): void {
+    if (this.parts.isRequired)
+      throw new ToolError(`the plan was not run, because it would run as root: ${why}`)
+    if (this.#told.has(why)) return
+    this.#told.add(why)
+    this.parts.log(`plans run as root on this machine, because ${why}`)
   }
 }
 
-function groupOf(runId: string, { from, size }: (typeof RANGES)[number]): number {
-  return from + (createHash('sha256').update(runId).digest().readUInt32BE(0) % size)
+/** Ids of users and groups, each in use once at a time: whoever ends a user's processes ends nobody else's. */
+class Ids {
+  readonly #inUse = new Set<number>()
+
+  constructor(private readonly range: Range) {}
+
+  take(): number {
+    const { from, size } = this.range
+    if (this.#inUse.size >= size)
+      throw new ToolError('this system has too few users for all plans that run at the same time')
+    let id = from + randomInt(size)
+    while (this.#inUse.has(id)) id = from + randomInt(size)
+    this.#inUse.add(id)
+    return id
+  }
+
+  free(ids: Iterable<number>): void {
+    for (const id of ids) this.#inUse.delete(id)
+  }
 }
 
 /** Why no process can be started as another user; undefined if one can. */
@@ -153,115 +201,127 @@ function tryUser(id: number): string | undefined {
     : `another user cannot be used (${error ? messageOf(error) : `exit code ${status}`})`
 }
 
-/** Where the command has none of its own already. */
-function ownFolders({ env, tempDir }: Command, own: string): NodeJS.ProcessEnv {
-  const home = join(own, 'home')
-  mkdirSync(home, { recursive: true, mode: 0o700 })
-  const hasOwn = (path: string | undefined): boolean =>
-    path !== undefined && tempDir !== undefined && isWithin(path, tempDir)
-  return { HOME: hasOwn(env.HOME) ? env.HOME : home, TMPDIR: hasOwn(env.TMPDIR) ? env.TMPDIR : own }
-}
-
 /** Other users may pass through these folders, and read nothing in them: each run's own folder is closed to all but its group. */
 function openWay(dataDir: string): void {
   const runs = join(dataDir, 'runs')
-  for (const name of attempt(() => readdirSync(runs)) ?? []) closeToOthers(join(runs, name))
+  // No plan runs yet: what an earlier service has opened to a group is closed, too.
+  for (const name of attempt(() => readdirSync(runs)) ?? []) closeToOthers(join(runs, name), 0o077)
   for (const name of readdirSync(dataDir)) if (name !== 'runs') closeToOthers(join(dataDir, name))
   for (const folder of [dataDir, runs]) chmodSync(folder, 0o711)
 }
 
-function closeToOthers(path: string): void {
+function closeToOthers(path: string, others = 0o007): void {
   const found = lstatSync(path)
-  if (!found.isSymbolicLink() && (found.mode & 0o007) !== 0) chmodSync(path, found.mode & 0o770)
+  if (!found.isSymbolicLink() && (found.mode & others) !== 0) chmodSync(path, found.mode & 0o777 & ~others)
 }
 
-/** What the user of a node gets of its run's folder. Nothing of another owner changes hands: a plan may have put links there. */
+const run = promisify(execFile)
+
+/** What the users of a run's nodes get of its folder. The folders in that one are root's: what is in them keeps its name. */
 class Grant {
-  readonly #given: string[] = []
+  /** Who has what was handed over: with all that is in it once, before anybody else could write to it. */
+  readonly #owners = new Map<string, number>()
+
+  readonly #taken: number[] = []
+  readonly #gid: number
+  /** Nodes that are open, and commands that have not ended. */
+  uses = 0
 
   constructor(
     private readonly runDir: string,
-    private readonly user: NonNullable<ToolCommand['user']>
-  ) {}
+    private readonly ids: Ids
+  ) {
+    this.#gid = this.#take()
+  }
 
-  /** To read, with the other nodes of the run. */
-  share(path: string): void {
-    if (!isWithin(path, this.runDir)) return
+  #take(): number {
+    const id = this.ids.take()
+    this.#taken.push(id)
+    return id
+  }
+
+  /** Whoever has its ids from now on gets nothing of it. */
+  close(): void {
+    // It may have been deleted.
+    attempt(() => chmodSync(this.runDir, 0o700))
+    attempt(() => lchownSync(this.runDir, 0, 0))
+    this.ids.free(this.#taken)
+  }
+
+  /** The user of a command, with what it may write to and read; `hidden` is a path that it needs and that other users cannot read. */
+  async prepare(command: Command & { tempDir: string }): Promise<{ user: User; hidden: string | undefined }> {
+    const { cwd, tempDir, brings } = command
+    const folder = this.#topOf(cwd) ?? tempDir
+    const user = { uid: this.#owners.get(folder) ?? this.#take(), gid: this.#gid }
+    const inRun = this.#topsOf(command)
+    const own = isWithin(tempDir, this.runDir) ? [] : [tempDir]
+    for (const path of inRun) this.#pass(path)
+    await this.#handOver([...inRun, ...own], user)
+    for (const path of brings.flatMap((each) => this.#topOf(each) ?? []))
+      if (!inRun.includes(path) && existsSync(path)) this.#share(path)
+    return { user, hidden: await this.#findHidden(command, user) }
+  }
+
+  takeBack(command: Command): void {
+    for (const path of this.#topsOf(command)) if (this.#owners.has(path)) this.#give(path, 0)
+  }
+
+  #topsOf({ cwd, follows, collects }: Command): string[] {
+    return [...new Set([cwd, ...follows, ...collects].flatMap((path) => this.#topOf(path) ?? []))]
+  }
+
+  /** What has its name in the run's folder, or in a folder of that one: the folder of a node or of a build as a whole, or a file beside it. */
+  #topOf(path: string): string | undefined {
+    if (!isWithin(path, this.runDir)) return undefined
+    return join(this.runDir, ...relative(this.runDir, path).split(sep).slice(0, 2))
+  }
+
+  async #handOver(paths: readonly string[], { uid, gid }: User): Promise<void> {
+    for (const path of paths) {
+      if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600))
+      if (!this.#owners.has(path)) await run('chown', ['-R', '-h', `${uid}:${gid}`, '--', path])
+      // What is outside is made anew for each command.
+      if (isWithin(path, this.runDir)) this.#owners.set(path, uid)
+      this.#give(path, uid)
+    }
+  }
+
+  #give(path: string, uid: number): void {
+    lchownSync(path, uid, this.#gid)
+    chmodSync(path, statSync(path).isDirectory() ? 0o700 : 0o600)
+  }
+
+  /** To read, with the other nodes of the run: what the service has made, or a build that is complete. */
+  #share(path: string): void {
     this.#pass(path)
-    walk(path, (each, found) => {
-      if (!isOwn(found)) return
-      lchownSync(each, found.uid, this.user.gid)
-      chmodSync(each, (found.mode & 0o770) | (found.isDirectory() ? 0o050 : 0o040))
-    })
-  }
-
-  /** To write: the folder of a node or of a build as a whole, or a file beside it. */
-  give(path: string): void {
-    if (!isWithin(path, this.runDir)) return
-    const top = join(this.runDir, ...relative(this.runDir, path).split(sep).slice(0, 2))
-    if (this.#given.includes(top)) return
-    this.#pass(top)
-    if (!existsSync(top)) closeSync(openSync(top, 'wx', 0o600))
-    giveAll(top, this.user)
-    this.#given.push(top)
-  }
-
-  /** What the service reads, and what other nodes read of a build. */
-  takeBack(): void {
-    const [uid, gid] = [process.getuid?.() ?? 0, this.user.gid]
-    for (const top of this.#given.filter((path) => existsSync(path)))
-      walk(top, (each, found) => {
-        if (found.uid !== this.user.uid) return
-        lchownSync(each, uid, gid)
-        if (found.isFile() || found.isDirectory())
-          chmodSync(each, (found.mode & 0o770) | (found.isDirectory() ? 0o050 : 0o040))
-      })
+    lchownSync(path, 0, this.#gid)
+    chmodSync(path, statSync(path).isDirectory() ? 0o750 : 0o640)
   }
 
   /** Through the folders above it. */
   #pass(path: string): void {
     for (let folder = dirname(path); isWithin(folder, this.runDir); folder = dirname(folder)) {
-      const found = lstatSync(folder)
-      if (!found.isDirectory() || !isOwn(found)) continue
-      lchownSync(folder, found.uid, this.user.gid)
-      chmodSync(folder, (found.mode & 0o770) | 0o010)
+      lchownSync(folder, 0, this.#gid)
+      chmodSync(folder, 0o710)
     }
   }
-}
 
-function giveAll(top: string, { uid, gid }: NonNullable<ToolCommand['user']>): void {
-  walk(top, (each, found) => {
-    if (isOwn(found) || found.isSymbolicLink()) lchownSync(each, uid, gid)
-  })
-}
-
-/** The service's own, and not a second name of some other file. */
-function isOwn(found: Stats): boolean {
-  return found.uid === process.getuid?.() && (found.isDirectory() || (found.isFile() && found.nlink === 1))
-}
-
-/** Never through a link. */
-function walk(path: string, visit: (path: string, found: Stats) => void): void {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found === undefined) return
-  if (found.isDirectory()) for (const name of readdirSync(path)) walk(join(path, name), visit)
-  visit(path, found)
+  /** Asks as that user, of whom the system alone knows what it can read. */
+  async #findHidden({ file, starts = [], brings, tempDir, cwd }: Command, user: User) {
+    // Nothing that a caller of the service has a say in, or a plan could choose to be root.
+    const needed = [file, ...starts, ...brings].filter(
+      (path) => !isWithin(path, this.runDir) && !isWithin(path, tempDir ?? this.runDir) && existsSync(path)
+    )
+    const script =
+      'for path; do if [ -d "$path" ]; then [ -x "$path" ]; else [ -r "$path" ]; fi || { printf %s "$path"; exit; }; done'
+    const { stdout } = await run('/bin/sh', ['-c', script, 'sh', cwd, tmpdir(), ...needed], {
+      ...{ ...user, cwd: '/', env: {} }
+    })
+    return stdout === '' ? undefined : stdout
+  }
 }
 
 function isWithin(path: string, folder: string): boolean {
   const rest = relative(folder, resolve(path))
   return rest === '' || (!rest.startsWith('..') && !isAbsolute(rest))
-}
-
-/** Whether every user can read it, or at least pass through it; true for what is not there. */
-function isOpen(path: string, isPassage: boolean): boolean {
-  const real = attempt(() => realpathSync(path))
-  if (real === undefined) return true
-  const found = statSync(real)
-  const bits = found.isDirectory() ? (isPassage ? 0o001 : 0o005) : 0o004
-  if ((found.mode & bits) !== bits) return false
-  for (let folder = dirname(real); ; folder = dirname(folder)) {
-    if ((statSync(folder).mode & 0o001) === 0) return false
-    if (folder === dirname(folder)) return true
-  }
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
@@ -39,8 +40,13 @@ export async function endBelongings(
   }
   // All are stopped before the first is killed: a stopped process starts no other.
   const stopped = new Set<number>()
-  for (const untilMs = performance.now() + giveUpAfterMs; found.length > 0; found = await look()) {
+  let isOver = !hasOwnUser(belonging)
+  for (const untilMs = performance.now() + giveUpAfterMs; found.length > 0 || !isOver; found = await look()) {
     if (performance.now() > untilMs) break
+    if (found.length === 0) {
+      isOver = await endUser(belonging.uid)
+      continue
+    }
     const fresh = found.filter((pid) => !stopped.has(pid))
     for (const pid of fresh) send(pid, 'SIGSTOP')
     for (const pid of fresh) stopped.add(pid)
@@ -49,7 +55,18 @@ export async function endBelongings(
     stopped.clear()
     await sleep(LOOK_EVERY_MS)
   }
-  return { found: all.size, left: found.length }
+  return { found: all.size, left: isOver ? found.length : Math.max(1, found.length) }
+}
+
+/** At one moment, so that whatever is just being started ends, too. Returns false if a process of that user was quicker, and ended this one. */
+function endUser(uid: number | undefined): Promise<boolean> {
+  const child = spawn('/bin/sh', ['-c', 'kill -KILL -1'], {
+    ...{ uid, gid: uid, cwd: '/', env: {}, stdio: 'ignore' }
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => resolve(code !== null))
+  })
 }
 
 /** It may have ended, or its id may belong to a process of another user by now. */
@@ -60,6 +77,10 @@ function send(pid: number, signal: NodeJS.Signals): void {
 /** A user of nobody else: see `isolation.ts`. */
 const LEAST_OWN_UID = 30_000
 
+function hasOwnUser({ uid }: Belonging): boolean {
+  return process.platform === 'linux' && uid !== undefined && uid >= LEAST_OWN_UID
+}
+
 /** How many processes are looked at before others have their turn. */
 const AT_ONCE = 100
 
@@ -67,7 +88,7 @@ const AT_ONCE = 100
 async function findBelongings({ marker, uid }: Belonging): Promise<number[]> {
   if (process.platform !== 'linux') return []
   const mark = marker === undefined || marker === '' ? undefined : `${MARKER_VARIABLE}=${marker}`
-  const user = uid !== undefined && uid >= LEAST_OWN_UID ? new RegExp(`^Uid:\\s+${uid}\\s`, 'm') : undefined
+  const user = hasOwnUser({ uid }) ? new RegExp(`^Uid:\\s+${uid}\\s`, 'm') : undefined
   const names = attempt(() => readdirSync('/proc')) ?? []
   const found: number[] = []
   let looked = 0
@@ -82,7 +103,9 @@ async function findBelongings({ marker, uid }: Belonging): Promise<number[]> {
 function isOf(pid: number, user: RegExp | undefined): boolean {
   if (user === undefined) return false
   const status = readStart(pid, 'status').toString('latin1')
-  return user.test(status) && !/^State:\s+[ZX]/m.test(status)
+  // One whose first thread has ended has the state of a zombie while its others work.
+  const hasEnded = /^State:\s+[ZX]/m.test(status) && /^Threads:\s+[01]$/m.test(status)
+  return user.test(status) && !hasEnded
 }
 
 const MOST_BYTES = 256 * 1024

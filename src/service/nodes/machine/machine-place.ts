@@ -8,7 +8,7 @@ import {
   type ToolSearch,
   withRun
 } from '../load-node.js'
-import type { Isolation } from './isolation.js'
+import type { Isolation, IsolatedNode } from './isolation.js'
 import type { Processes } from './processes.js'
 
 interface MachineParts {
@@ -25,11 +25,16 @@ export function createMachinePlace(
     outlivesService: false,
     open: ({ quantity, runId }) => {
       const { isolation, ...rest } = parts
+      const isolated: IsolatedNode[] = []
       const create = (): LoadNode => {
         const node = createMachineNode(rest)
-        return isolation === undefined ? node : isolate(node, isolation.nodeOf(runId))
+        if (isolation === undefined) return node
+        const own = isolation.nodeOf(runId)
+        isolated.push(own)
+        return isolate(node, own)
       }
-      return Promise.resolve(openSet(Array.from({ length: quantity }, create)))
+      const nodes = Array.from({ length: quantity }, create)
+      return Promise.resolve(openSet(nodes, () => isolated.forEach(({ close }) => close())))
     }
   }
 }
@@ -46,14 +51,14 @@ export function createMachineNode({ processes, env }: MachineParts): LoadNode {
 }
 
 /** The same node, whose commands have a home, temporary files and, if the service is root, a user of their own. */
-function isolate(node: LoadNode, { prepare }: ReturnType<Isolation['nodeOf']>): LoadNode {
-  return withRun(node, async (command, signal): Promise<NodeExit> => {
-    const isolated = prepare(command)
+function isolate(node: LoadNode, { env, prepare }: IsolatedNode): LoadNode {
+  return withRun({ ...node, env: { ...node.env, ...env } }, async (command, signal): Promise<NodeExit> => {
+    const isolated = await prepare(command)
     return node.run({ ...command, ...isolated.command }, signal).finally(isolated.end)
   })
 }
 
-function openSet(nodes: readonly LoadNode[]): NodeSet {
+function openSet(nodes: readonly LoadNode[], close: () => void): NodeSet {
   const facts: NodeFacts = {
     ...{ place: 'this machine', startedMs: null, cpuLimit: availableParallelism() },
     ...{ restarts: null, throttled: null, clockOffsetMs: 0 }
@@ -62,6 +67,9 @@ function openSet(nodes: readonly LoadNode[]): NodeSet {
     nodes,
     factsOf: () => facts,
     doubts: () => [],
-    close: () => Promise.resolve()
+    close: () => {
+      close()
+      return Promise.resolve()
+    }
   }
 }

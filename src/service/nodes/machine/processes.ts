@@ -12,7 +12,7 @@ import type { ProcessGroup } from '../../../contract/records.js'
 import type { NodeCommand, NodeExit } from '../load-node.js'
 import { attempt } from '../../errors.js'
 import { splitLines } from '../../lines.js'
-import { type ProcStat, readAllProcStats, readProcStat } from '../../proc-stat.js'
+import { findGroupMembers, readProcStat } from '../../proc-stat.js'
 import { createMarker, endBelongings, MARKER_VARIABLE } from './leftovers.js'
 import { startWatchdog } from './watchdog.js'
 
@@ -30,10 +30,12 @@ const TERM_GRACE_MS = 3000
 const KILL_GRACE_MS = 2000
 const LAST_WORDS_MS = 1000
 const LOOK_EVERY_MS = 25
+/** Reading all processes takes long where there are thousands. */
+const READ_EVERY_MS = 250
 
 interface ProcessEvents {
   /** Before the tool does anything. */
-  readonly onStart: (group: ProcessGroup) => void
+  readonly onStart: (group: ProcessGroup, tempDir?: string) => void
   /** Nothing of it is left. */
   readonly onEnd: (pid: number) => void
   /** Called with a sentence if something of it could not be ended. */
@@ -68,7 +70,7 @@ export class Processes {
       const group = { pid, startTime: readStartTime(pid) ?? '', marker, ...uid }
       watchdog.watch(group)
       command.onStart?.(pid)
-      const done = this.follow(child, group, { exit, signal })
+      const done = this.follow(child, group, { exit, signal, tempDir: command.tempDir })
       this.running.set(pid, done)
       go.end('go\n')
       return await done
@@ -85,14 +87,14 @@ export class Processes {
   private async follow(
     child: ChildProcess,
     group: ProcessGroup,
-    ending: { exit: Promise<NodeExit>; signal: AbortSignal }
+    ending: { exit: Promise<NodeExit>; signal: AbortSignal; tempDir: string | undefined }
   ): Promise<NodeExit> {
     const { pid } = group
     const end = (): void => void endGroup(pid)
     ending.signal.addEventListener('abort', end, { once: true })
     const close = awaitEvent(child, 'close')
     try {
-      this.tell.onStart(group)
+      this.tell.onStart(group, ending.tempDir)
       return await ending.exit
     } finally {
       // The tool has exited; anything left in its group must not keep running.
@@ -121,6 +123,12 @@ const MOST_BLOCKS = 64 * 2 ** 21
 /** Becomes the tool, with the same pid, when told to: if this process is killed before anybody watches, the pipe ends: no tool starts. */
 const WAIT_FOR_GO = `read -r go <&3 || exit 1; exec 3<&-; ulimit -f ${MOST_BLOCKS} 2>/dev/null; unset go PWD OLDPWD SHLVL; exec "$@"`
 
+/**
+ * What one user builds, another one reads; the folder around it is closed to strangers. No program makes it another user, where setpriv
+ * (of util-linux) is there: by its user a process is found.
+ */
+const AS_USER = 'umask 022; [ ! -x /usr/bin/setpriv ] || set -- /usr/bin/setpriv --no-new-privs "$@"; '
+
 function startTool({
   file,
   args,
@@ -129,7 +137,7 @@ function startTool({
   user
 }: ToolCommand): ChildProcessByStdio<null, Readable, Readable> {
   requireExecutable(file)
-  return spawn('/bin/sh', ['-c', WAIT_FOR_GO, 'sh', file, ...args], {
+  return spawn('/bin/sh', ['-c', user ? `${AS_USER}${WAIT_FOR_GO}` : WAIT_FOR_GO, 'sh', file, ...args], {
     cwd,
     env,
     ...user,
@@ -160,7 +168,7 @@ function awaitEvent(child: ChildProcess, event: 'exit' | 'close'): Promise<NodeE
 
 /** TERM, a grace period, then KILL, to the whole group. */
 async function endGroup(pid: number): Promise<void> {
-  if (!isGroupAlive(pid)) return
+  if (!isKnown(pid)) return
   // It may exit in the meantime.
   attempt(() => process.kill(-pid, 'SIGTERM'))
   if (await isGoneWithin(pid, TERM_GRACE_MS)) return
@@ -170,7 +178,7 @@ async function endGroup(pid: number): Promise<void> {
 
 /** Ends a group left behind by an earlier process, once it is certain to be the same, and what has left it. Returns whether there was anything. */
 export async function endLeftoverGroup(group: ProcessGroup): Promise<boolean> {
-  const isSame = isSameGroup(group)
+  const isSame = await isSameGroup(group)
   if (isSame) await endGroup(group.pid)
   const { found, left } = await endBelongings(group)
   if (left > 0) throw new Error(`${left} of its processes could not be ended`)
@@ -183,33 +191,37 @@ export function isSameProcess(group: ProcessGroup): boolean {
 }
 
 /** An id is not reused while its group lives: after the leader (a shell script) exits, members still in its session are its children. */
-function isSameGroup(group: ProcessGroup): boolean {
+async function isSameGroup(group: ProcessGroup): Promise<boolean> {
   if (group.pid <= 1 || group.startTime === '') return false
   const leaderStart = readStartTime(group.pid)
   if (leaderStart !== undefined) return leaderStart === group.startTime
   const [boot, ticks] = group.startTime.split('/')
-  const children = groupMembers(group.pid).filter((member) => member.session === group.pid)
+  const members = process.platform === 'linux' ? await findGroupMembers(group.pid) : []
+  const children = members.filter((member) => member.session === group.pid)
   return children.some((child) => child.startTicks >= Number(ticks)) && boot === bootId()
 }
 
 async function isGoneWithin(pid: number, patienceMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + patienceMs
-  while (isGroupAlive(pid)) {
+  let readAtMs = -Infinity
+  while (isKnown(pid)) {
+    if (performance.now() >= readAtMs) {
+      if (!(await hasMembers(pid))) return true
+      readAtMs = performance.now() + READ_EVERY_MS
+    }
     if (performance.now() > deadlineMs) return false
     await sleep(LOOK_EVERY_MS)
   }
   return true
 }
 
-function isGroupAlive(pid: number): boolean {
-  if (attempt(() => process.kill(-pid, 0)) === undefined) return false
-  // Where nobody reaps orphans (many containers), zombies stay in the list: they do not count.
-  return process.platform === 'linux' ? groupMembers(pid).length > 0 : true
+/** Whether the system knows a group of this id, which may be zombies only: where nobody reaps orphans (many containers), they stay. */
+function isKnown(groupId: number): boolean {
+  return attempt(() => process.kill(-groupId, 0)) !== undefined
 }
 
-function groupMembers(groupId: number): ProcStat[] {
-  if (process.platform !== 'linux') return []
-  return readAllProcStats().filter((stat) => stat.groupId === groupId && !'ZX'.includes(stat.state))
+async function hasMembers(groupId: number): Promise<boolean> {
+  return process.platform !== 'linux' || (await findGroupMembers(groupId)).length > 0
 }
 
 /** Changes with every boot; Linux only. */
@@ -221,7 +233,7 @@ export function bootId(): string {
 export function readStartTime(pid: number): string | undefined {
   if (process.platform === 'linux') {
     const stat = readProcStat(pid)
-    return stat && stat.state !== 'Z' ? `${bootId()}/${stat.startTicks}` : undefined
+    return stat && !stat.hasEnded ? `${bootId()}/${stat.startTicks}` : undefined
   }
   // Another process may compare it, so it must not depend on this one's language or time zone.
   const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }

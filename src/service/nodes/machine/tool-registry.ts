@@ -13,7 +13,7 @@ import {
 import { homedir, hostname } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { isProcessGroup } from '../../../contract/records.js'
-import { makeFolder } from '../../../contract/files.js'
+import { makeFolder, removeFolder } from '../../../contract/files.js'
 import { attempt } from '../../errors.js'
 import { bootId, endLeftoverGroup, isSameProcess, type ProcessGroup, readStartTime } from './processes.js'
 
@@ -23,6 +23,8 @@ interface Note {
   readonly owner: ProcessGroup
   /** Process ids are only valid in one place; home folders are shared between machines and containers. */
   readonly place: string
+  /** Its temporary files. */
+  readonly folder?: string | undefined
 }
 
 /** Also matches a temporary file that a kill may have left. */
@@ -49,13 +51,15 @@ export class ToolRegistry {
     )
   }
 
-  note(group: ProcessGroup): void {
+  note(group: ProcessGroup, folder?: string): void {
     const { dir, owner, place } = this
     // An owner that cannot be identified would look dead.
     if (dir === undefined || owner.startTime === '' || group.startTime === '') return
     const file = join(dir, `${group.pid}-${randomBytes(8).toString('hex')}.json`)
     attempt(() => {
-      writeFileSync(`${file}.new`, JSON.stringify({ group, owner, place } satisfies Note), { mode: 0o600 })
+      writeFileSync(`${file}.new`, JSON.stringify({ group, owner, place, folder } satisfies Note), {
+        mode: 0o600
+      })
       renameSync(`${file}.new`, file)
       this.files.set(group.pid, file)
     })
@@ -88,6 +92,7 @@ export class ToolRegistry {
         this.log(
           `ended the tool's processes (group ${note.group.pid}), left behind when process ${note.owner.pid} was killed`
         )
+      if (note.folder !== undefined) await removeFolder(note.folder)
       rmSync(file, { force: true })
     } catch {
       // Another command may be doing the same, or the folder may be read-only; the next command tries again.
@@ -120,9 +125,10 @@ function claimFolder(dir: string): string | undefined {
 function readNote(file: string): Note | undefined {
   // Reading a pipe would wait for a writer.
   if (!lstatSync(file).isFile()) return undefined
-  const { group, owner, place } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<Note>
+  const { group, owner, place, folder } = (JSON.parse(readFileSync(file, 'utf8')) ?? {}) as Partial<Note>
   const isWhole = isProcessGroup(group) && isProcessGroup(owner) && typeof place === 'string'
-  return isWhole ? { group, owner, place } : undefined
+  const isPath = folder === undefined || (typeof folder === 'string' && isAbsolute(folder))
+  return isWhole && isPath ? { group, owner, place, folder } : undefined
 }
 
 function removeForgotten(file: string): void {
