@@ -154,7 +154,10 @@ describeWithJMeter(`what real JMeter leaves out with exit code 0${jmeterNote}`, 
       expect(linesOf(ended)).toEqual([
         'load lost: JMeter: the thread group short recorded samples of 30 of the 60 users who should have arrived (50 %); does a data file end, or was the machine too busy to start them?'
       ])
-      expect(await labelsOf(ended)).toEqual({ 'arrived ok': 60, 'served ok': 30 })
+      const { 'arrived ok': arrived, ...others } = await labelsOf(ended)
+      // JMeter cuts off who arrives late on a busy machine; from 95 % on that is no lost load.
+      expect(arrived).toBeGreaterThanOrEqual(57)
+      expect(others).toEqual({ 'served ok': 30 })
     },
     RUN_MS
   )

@@ -4,6 +4,7 @@ import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.
 import { readHeader, type Layout } from '../../../../src/analysis/results/csv/header.js'
 import { RowKernel, type RowTaker } from '../../../../src/analysis/results/kernel/row-kernel.js'
 import type { ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
+import { MOST_LISTED, MOST_LISTS } from '../../../../src/analysis/results/kernel/assembly/layout.js'
 import { TimeLine } from '../../../../src/analysis/results/counts/time-line.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
 import { EndTimes } from '../../../../src/analysis/results/stalls/end-times.js'
@@ -235,6 +236,27 @@ describe('the kernel and plain reading give the same result', () => {
       (_, i) => `${1000 + i},${i % 3000},${'x'.repeat(i % 7)}${i % 3000},true\n`
     )
     expectSame(encode(`${HEADER}\n${rows.join('')}${rows.join('')}`))
+  })
+
+  test('cells with as many rows as a list has, as all of its lists have, and more; in turns, with equal and long times', () => {
+    const random = makeRandom(11)
+    const times = MOST_LISTED / MOST_LISTS
+    const sizes = [1, times - 1, times, times + 1, 2 * times, MOST_LISTED - 1, MOST_LISTED, MOST_LISTED + 1]
+    const rows = [...sizes, 3 * MOST_LISTED].flatMap((size, label) =>
+      [5, 3000, 70_000].flatMap((most) =>
+        Array.from({ length: size }, () => {
+          const outcome = random() < 0.5 ? 'a,true' : 'b,false'
+          return { at: random(), text: `1000,${Math.floor(random() * most)},${label} ${most} ${outcome}\n` }
+        })
+      )
+    )
+    const mixed = rows.sort((a, b) => a.at - b.at).map(({ text }) => text)
+    expectSame(encode(`${HEADER}\n${mixed.join('')}`))
+    // Lists that one label has given back are used by the next.
+    const inTurns = rows
+      .sort((a, b) => (a.text.slice(-12) < b.text.slice(-12) ? -1 : 1))
+      .map(({ text }) => text)
+    expectSame(encode(`${HEADER}\n${inTurns.join('')}${mixed.join('')}`))
   })
 
   test('labels of any length, and some that differ in one byte', () => {

@@ -45,6 +45,7 @@ export interface SamplePart {
   /** Infinity and -Infinity if no row has a time. */
   readonly startMs: number
   readonly endMs: number
+  readonly samples: Float64Array
   readonly sums: Float64Array
   readonly minima: Uint32Array
   readonly maxima: Uint32Array

@@ -40,22 +40,21 @@ export class SampleIndex {
 export function sumSamples(scope: readonly Place[]) {
   const passed: Run[] = []
   const failed: Run[] = []
-  const sum = { sumMs: 0, minMs: Infinity, maxMs: -Infinity, hasElapsed: true }
-  const enter = (part: SamplePart, cell: number, runs: Run[]) => {
-    if (runLength(part, cell) === 0) return
+  const sum = { samples: 0, sumMs: 0, minMs: Infinity, maxMs: -Infinity, hasElapsed: true }
+  const enter = (part: SamplePart, cell: number, runs: Run[]): void => {
+    if (part.samples[cell] === 0) return
+    sum.samples += part.samples[cell]!
     runs.push({ runs: part.times, index: cell })
     sum.hasElapsed &&= part.hasElapsed
     sum.sumMs += part.sums[cell]!
     sum.minMs = Math.min(sum.minMs, part.minima[cell]!)
     sum.maxMs = Math.max(sum.maxMs, part.maxima[cell]!)
   }
-  for (const { part, label } of scope) {
-    enter(part, label * CELLS_A_LABEL, passed)
-    enter(part, label * CELLS_A_LABEL + 1, failed)
-  }
-  const failures = countRuns(failed)
-  const counts = { samples: countRuns(passed) + failures, failures }
-  const { hasElapsed, ...figures } = sum
+  for (const { part, label } of scope) enter(part, label * CELLS_A_LABEL, passed)
+  const ofPassed = sum.samples
+  for (const { part, label } of scope) enter(part, label * CELLS_A_LABEL + 1, failed)
+  const { hasElapsed, samples, ...figures } = sum
+  const counts = { samples, failures: samples - ofPassed }
   if (!hasElapsed) return { ...counts, times: undefined }
   const all = new Distribution(passed.concat(failed))
   return { ...counts, times: { ...figures, all, passed: new Distribution(passed) } }
@@ -72,18 +71,7 @@ export function countTimes({ all, passed }: NonNullable<SampleSum['times']>): Co
   }
 }
 
-function countRuns(runs: readonly Run[]): number {
-  let total = 0
-  for (const { runs: all, index } of runs)
-    for (let i = all.offsets[index]!; i < all.offsets[index + 1]!; i++) total += all.counts[i]!
-  return total
-}
-
-function hasRows({ part, label }: Place): boolean {
+function hasRows({ part: { samples }, label }: Place): boolean {
   const cell = label * CELLS_A_LABEL
-  return runLength(part, cell) + runLength(part, cell + 1) > 0
-}
-
-function runLength({ times: { offsets } }: SamplePart, cell: number): number {
-  return offsets[cell + 1]! - offsets[cell]!
+  return samples[cell]! + samples[cell + 1]! > 0
 }

@@ -30,8 +30,12 @@ export class TidyIndex {
   }
 }
 
+/** What is most common: a CSV with a row per sample. */
+const NOTHING = { samples: 0, failures: 0, sumMs: 0, users: new Map<number, number>() }
+
 /** `sumMs` is undefined if a bucket with samples has no response time; `users` are by time, those of all grids added up. */
 export function sumTidy(buckets: readonly TidyBucket[]) {
+  if (buckets.length === 0) return NOTHING
   const users = new Map<number, number>()
   let [samples, failures, sumMs] = [0, 0, 0]
   for (const bucket of buckets) {

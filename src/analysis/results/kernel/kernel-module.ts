@@ -1,6 +1,4 @@
-import type { CountedRuns } from '../counts/histogram.js'
 import { KERNEL_BASE64 } from './kernel-bytes.js'
-import { PAGE_BITS, TIME_BITS } from './assembly/layout.js'
 
 declare const WebAssembly: {
   validate(bytes: Uint8Array): boolean
@@ -28,6 +26,7 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   countBetween(startMs: bigint, lastMs: bigint): void
   findRows(from: number, to: number): number
   countRows(limit: number): number
+  countTime(cell: number, elapsed: number): void
   learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
   moveLine(startMs: bigint, widening: number): void
 }
@@ -35,6 +34,7 @@ type KernelFigure =
   | ('endOfLines' | 'listRows' | 'listStart')
   | ('nextRow' | 'hasStopped' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
   | ('endScopes' | 'endPages' | 'endPagesStop' | 'leastStall' | 'longRows' | 'longRowsStop')
+  | 'listPlaces'
   | ('countPages' | 'countValues' | 'wrapsStart' | 'wrapsStop' | 'sortPages')
 
 /** Null if WebAssembly SIMD is not available. */
@@ -85,53 +85,4 @@ export class KernelMemory {
 
 function viewsOf({ buffer }: GrowingMemory) {
   return { bytes: new Uint8Array(buffer), shorts: new Uint16Array(buffer), ints: new Int32Array(buffer) }
-}
-
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
-
-const PAGE_SIZE = 1 << PAGE_BITS
-const PAGES_PER_CELL_BITS = TIME_BITS - PAGE_BITS
-const COUNT_WRAP = 0x10000
-
-/** What the kernel has counted in pages, for `cells` cells from `first` on, one run each. */
-export function readPages(
-  exports: KernelExports,
-  memory: KernelMemory,
-  { first, cells }: { readonly first: number; readonly cells: number }
-): CountedRuns {
-  const from = exports.sortPages() / 4
-  const to = from + exports.countPages() * 2
-  const wraps = readWraps(exports, memory)
-  const size = exports.countValues()
-  const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
-  const offsets = new Uint32Array(cells + 1)
-  const { ints, shorts } = memory
-  let next = 0
-  let cell = 0
-  for (let at = from; at < to; at += 2) {
-    const page = ints[at]! >>> 1
-    const key = (ints[at + 1]! >>> 0) - 1
-    const owner = (key >>> PAGES_PER_CELL_BITS) - first
-    if (owner < 0 || owner >= cells) continue
-    while (cell < owner) offsets[++cell] = next
-    const least = (key & ((1 << PAGES_PER_CELL_BITS) - 1)) << PAGE_BITS
-    for (let i = 0; i < PAGE_SIZE; i++) {
-      const more = wraps.size === 0 ? 0 : (wraps.get(page + i) ?? 0) * COUNT_WRAP
-      const count = shorts[page + i]! + more
-      if (count === 0) continue
-      values[next] = least + i
-      counts[next++] = count
-    }
-  }
-  offsets.fill(next, cell + 1)
-  if (next === size) return { offsets, values, counts }
-  return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
-}
-
-/** How often counts have wrapped around, by their index among the shorts. */
-function readWraps(exports: KernelExports, memory: KernelMemory): Map<number, number> {
-  const wraps = new Map<number, number>()
-  for (const address of memory.ints.subarray(exports.wrapsStart() / 4, exports.wrapsStop() / 4))
-    wraps.set(address / 2, (wraps.get(address / 2) ?? 0) + 1)
-  return wraps
 }

@@ -3,7 +3,8 @@ import { findRowEnd, type RowFields } from '../csv/row-splitter.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
 import type { TimeLine } from '../counts/time-line.js'
-import { KernelMemory, readPages, startKernel, type KernelExports } from './kernel-module.js'
+import { KernelMemory, startKernel, type KernelExports } from './kernel-module.js'
+import { readCounts } from './read-counts.js'
 import * as layout from './assembly/layout.js'
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
@@ -32,6 +33,9 @@ const NEVER = BigInt(LATEST_MS) + 1n
 /** Counts rows of a sample CSV in its own memory. */
 export class RowKernel {
   readonly line: KernelLine
+  readonly requests: KernelTimes
+  /** Of the rows that are part of another one. */
+  readonly parts: KernelTimes
   readonly #exports: KernelExports
   readonly #delimiter: number
   readonly #memory: KernelMemory
@@ -56,6 +60,8 @@ export class RowKernel {
     this.#lastColumn = columns - 1
     this.#hasThreads = at.threadName >= 0
     this.line = new KernelLine(exports, this.#memory)
+    this.requests = new KernelTimes(exports, this.#memory, 0)
+    this.parts = new KernelTimes(exports, this.#memory, 1 << layout.PARTS_BIT)
     exports.setDialect(delimiter, columns)
     const { timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount } = at
     exports.setColumns(timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount)
@@ -142,16 +148,6 @@ export class RowKernel {
     return start - this.#address
   }
 
-  toRuns(cells: number): CountedRuns {
-    return readPages(this.#exports, this.#memory, { first: 0, cells })
-  }
-
-  /** The rows that are part of another one. */
-  get parts(): Pick<RowKernel, 'toRuns'> {
-    const first = 1 << layout.PARTS_BIT
-    return { toRuns: (cells) => readPages(this.#exports, this.#memory, { first, cells }) }
-  }
-
   /** What stalls are found by: of all rows for scope 0. */
   stallsOf(scope: number): StallScan {
     return readStalls(this.#exports, this.#memory, scope)
@@ -211,6 +207,30 @@ export class RowKernel {
     const rows = (taken - this.#taken) >>> 0
     this.#taken += rows
     return rows
+  }
+}
+
+/** How often each time was seen, in the cells of one kind of rows: the first of them has this number in the kernel. */
+export class KernelTimes {
+  readonly #exports: KernelExports
+  readonly #memory: KernelMemory
+  readonly #first: number
+
+  constructor(exports: KernelExports, memory: KernelMemory, first: number) {
+    this.#exports = exports
+    this.#memory = memory
+    this.#first = first
+  }
+
+  /** Counts one more; false if that is too long for the kernel. */
+  add(cell: number, elapsedMs: number): boolean {
+    if (elapsedMs >>> layout.TIME_BITS !== 0) return false
+    this.#exports.countTime(this.#first + cell, elapsedMs)
+    return true
+  }
+
+  toRuns(cells: number): CountedRuns {
+    return readCounts(this.#exports, this.#memory, { first: this.#first, cells })
   }
 }
 

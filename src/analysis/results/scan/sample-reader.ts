@@ -162,6 +162,8 @@ export class SampleReader {
   /** From now on the kernel counts most rows, and their figures are fetched from it. */
   useKernel(kernel: RowKernel): void {
     this.#kernel = kernel
+    this.#requests.useKernel(kernel.requests)
+    this.#parts.useKernel(kernel.parts)
     const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
     if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
     if (this.#aside !== undefined) kernel.leaveGroups(this.#aside.threads.names)
@@ -243,7 +245,7 @@ export class SampleReader {
   /** The run lasts as long as its steps, and what happened when is what happened to them. */
   #partsOfSteps(description: Omit<PartDescription, 'counts'>): SamplePart[] {
     if (this.#at.partOf < 0) return []
-    const part = this.#parts.toPart({ ...description, counts: false }, this.#kernel?.parts)
+    const part = this.#parts.toPart({ ...description, counts: false })
     if (part.times.values.length === 0 && (this.#parts.isEmpty || this.#details === undefined)) return []
     const line = new TimeLine().toScan()
     const stalls = { ...part.stalls, overall: [] }

@@ -1,22 +1,21 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { ErrorTable } from '../counts/error-table.js'
-import { Histogram, joinRuns } from '../counts/histogram.js'
+import { type CountedRuns, Histogram, joinRuns } from '../counts/histogram.js'
 import { TIME_BITS } from '../kernel/assembly/layout.js'
 import type { DetailTally, RowDetails } from '../details/detail-tally.js'
 import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
 import { TimeLine } from '../counts/time-line.js'
 import { grow } from '../typed-arrays.js'
 import { StallTracker } from '../stalls/stall-tracker.js'
-import type { RowKernel } from '../kernel/row-kernel.js'
+import type { KernelTimes, RowKernel } from '../kernel/row-kernel.js'
 
 const FIRST_CELLS = 64 * CELLS_A_LABEL
 const NEVER = 0xffffffff
 
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
 
-/** What the kernel has counted; of parts of other rows that is how often, and nothing of when. */
-type CountedElsewhere = Pick<RowKernel, 'toRuns'> &
-  Partial<Pick<RowKernel, 'line' | 'stallsOf' | 'hasFineTimes'>>
+/** What the kernel knows of when rows were. */
+type KernelMoments = Pick<RowKernel, 'line' | 'stallsOf' | 'hasFineTimes'>
 
 export class SampleTally {
   readonly errors: ErrorTable
@@ -24,7 +23,10 @@ export class SampleTally {
   /** Only of a second reading. */
   readonly details: DetailTally | undefined
   /** Below 65.5 s every millisecond has its own bucket; above, a bucket is at most 0.003 % wide. */
-  readonly #times = new Histogram(TIME_BITS)
+  #times = new Histogram(TIME_BITS)
+  /** Counts all times that are short enough, also of rows that it has not read. */
+  #kernel: KernelTimes | undefined
+  /** Of the times that the kernel does not count. */
   #sums = new Float64Array(FIRST_CELLS)
   #minima = new Uint32Array(FIRST_CELLS).fill(NEVER)
   #maxima = new Uint32Array(FIRST_CELLS)
@@ -47,12 +49,26 @@ export class SampleTally {
   add(cell: number, elapsedMs: number, startMs: number, threads: number): void {
     this.isEmpty = false
     if (elapsedMs >= 0) this.#count(cell, elapsedMs)
-    else this.#times.add(cell, 0)
+    else if (this.#kernel?.add(cell, 0) !== true) this.#times.add(cell, 0)
     if (startMs < 0) return
     const endMs = elapsedMs < 0 ? startMs : startMs + elapsedMs
     if (startMs < this.#span[0]!) this.#span[0] = startMs
     if (endMs > this.#span[1]!) this.#span[1] = endMs
     this.line.add(endMs, elapsedMs, cell & 1, threads)
+  }
+
+  /** From now on the kernel counts, and so it does what has been counted here. */
+  useKernel(kernel: KernelTimes): void {
+    const cells = this.#sums.length
+    const { offsets, values, counts } = this.#times.toRuns(cells)
+    this.#times = new Histogram(TIME_BITS)
+    this.#kernel = kernel
+    for (let cell = 0; cell < cells; cell++)
+      for (let i = offsets[cell]!; i < offsets[cell + 1]!; i++)
+        for (let n = 0; n < counts[i]!; n++) {
+          if (kernel.add(cell, values[i]!)) this.#sums[cell]! -= values[i]!
+          else this.#times.add(cell, values[i]!)
+        }
   }
 
   /** Instead of `add`, in a second reading. */
@@ -71,16 +87,16 @@ export class SampleTally {
   }
 
   /** Adds what the kernel has counted, without resetting it: more rows may follow. */
-  toPart(description: PartDescription, kernel?: CountedElsewhere): SamplePart {
+  toPart(description: PartDescription, kernel?: KernelMoments): SamplePart {
     const cells = description.labels.length * CELLS_A_LABEL
     if (cells > this.#sums.length) this.#growCells(cells - 1)
     const stalls = this.#toStalls(description.labels, kernel)
-    kernel?.line?.moveTo(this.line)
+    kernel?.line.moveTo(this.line)
     return {
       ...description,
       startMs: Math.min(this.#span[0]!, ...stalls.overall.map(({ firstStartMs }) => firstStartMs)),
       endMs: Math.max(this.#span[1]!, ...stalls.overall.map(({ lastEndMs }) => lastEndMs)),
-      ...this.#sumUp(cells, description.hasElapsed, kernel),
+      ...this.#sumUp(cells, description.hasElapsed),
       line: this.line.toScan(),
       errors: this.errors.toErrors(description.labels),
       stalls,
@@ -88,10 +104,10 @@ export class SampleTally {
     }
   }
 
-  #toStalls(labels: readonly string[], kernel: CountedElsewhere | undefined): PartStalls {
+  #toStalls(labels: readonly string[], kernel: KernelMoments | undefined): PartStalls {
     const piecesOf = (tracker: StallTracker, scope: number) => [
       tracker.toScan(),
-      ...[kernel?.stallsOf?.(scope) ?? []].flat()
+      ...[kernel?.stallsOf(scope) ?? []].flat()
     ]
     return {
       overall: piecesOf(this.#stalls, 0),
@@ -107,27 +123,29 @@ export class SampleTally {
 
   #sumUp(
     cells: number,
-    hasElapsed: boolean,
-    kernel: CountedElsewhere | undefined
-  ): Pick<SamplePart, 'sums' | 'minima' | 'maxima' | 'times'> {
+    hasElapsed: boolean
+  ): Pick<SamplePart, 'samples' | 'sums' | 'minima' | 'maxima' | 'times'> {
+    const samples = new Float64Array(cells)
     const sums = this.#sums.slice(0, cells)
     const minima = this.#minima.slice(0, cells)
     const maxima = this.#maxima.slice(0, cells)
     const own = this.#times.toRuns(cells)
-    const runs = kernel?.toRuns(cells)
-    if (runs === undefined) return { sums, minima, maxima, times: own }
-    const { offsets, values, counts } = runs
+    addUp(own, samples)
+    const ofKernel = this.#kernel?.toRuns(cells)
+    if (ofKernel === undefined) return { samples, sums, minima, maxima, times: own }
+    addUp(ofKernel, samples, sums)
+    const { offsets, values } = ofKernel
     for (let cell = 0; cell < cells && hasElapsed; cell++) {
       const [from, to] = [offsets[cell]!, offsets[cell + 1]!]
       if (from === to) continue
       minima[cell] = Math.min(minima[cell]!, values[from]!)
       maxima[cell] = Math.max(maxima[cell]!, values[to - 1]!)
-      for (let i = from; i < to; i++) sums[cell]! += values[i]! * counts[i]!
     }
-    return { sums, minima, maxima, times: joinRuns(own, runs) }
+    return { samples, sums, minima, maxima, times: joinRuns(own, ofKernel) }
   }
 
   #count(cell: number, elapsedMs: number): void {
+    if (this.#kernel?.add(cell, elapsedMs) === true) return
     if (cell >= this.#sums.length) this.#growCells(cell)
     this.#times.add(cell, elapsedMs)
     this.#sums[cell]! += elapsedMs
@@ -140,5 +158,18 @@ export class SampleTally {
     this.#sums = grow(this.#sums, new Float64Array(length))
     this.#minima = grow(this.#minima, new Uint32Array(length).fill(NEVER))
     this.#maxima = grow(this.#maxima, new Uint32Array(length))
+  }
+}
+
+/** Adds the number of samples of each run, and their times. */
+function addUp({ offsets, values, counts }: CountedRuns, samples: Float64Array, sums?: Float64Array): void {
+  for (let run = 0; run < samples.length; run++) {
+    let [count, sum] = [0, 0]
+    for (let i = offsets[run]!; i < offsets[run + 1]!; i++) {
+      count += counts[i]!
+      sum += values[i]! * counts[i]!
+    }
+    samples[run]! += count
+    if (sums !== undefined) sums[run]! += sum
   }
 }

@@ -3,6 +3,7 @@ import { findPlaces } from './find-places'
 import { prepareEnds } from './ends'
 import { prepareLabels } from './labels'
 import { prepareLine } from './line'
+import { prepareLists } from './lists'
 import { preparePages } from './pages'
 import { prepareRows, startRows } from './count-rows'
 import { prepareSkipping } from './skip-rows'
@@ -24,12 +25,14 @@ export { endOfLines } from './find-places'
 export { listRows, listStart, skipRowsOf } from './skip-rows'
 export { reserve } from './heap'
 export { learnLabel } from './labels'
+export { listPlaces } from './lists'
 export { leastStall, longRows, longRowsStop } from './long'
 export { lineSlots, lineTimes, moveLine } from './line'
-export { countPages, countValues, sortPages, wrapsStart, wrapsStop } from './pages'
+export { countPages, countTime, countValues, sortPages, wrapsStart, wrapsStop } from './pages'
 
 export function prepare(): void {
   prepareLabels()
+  prepareLists()
   preparePages()
   prepareLine()
   prepareEnds()

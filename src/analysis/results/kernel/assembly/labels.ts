@@ -1,16 +1,22 @@
 import { reserve } from './heap'
 import { LABEL_SCOPE_BIT } from './layout'
 
-// Labels are known by their bytes in the row, including quotes: the caller has interpreted them once. Open addressing by
-// hash; each slot has the hash, the length, the address of the bytes and the label's number + 1 with its scope.
+// Labels are known by their bytes in the row, including quotes: the caller has interpreted them once. Open addressing by hash. Each slot
+// is one cache line: the hash, the length, the label's number + 1 with its scope, the address of the bytes behind the head, and the
+// head, padded with zeros.
 
-const SLOT_BYTES: u32 = 16
+const SLOT_BYTES: u32 = 64
 const FIRST_SLOTS: u32 = 1024
 const FIRST_BYTES: u32 = 0x4000
 /** Longer labels are never stored, so that a hostile file cannot fill up the memory. */
 const MAX_LABEL_BYTES: u32 = 1024
-/** How much of a label is compared at once. The stored bytes of a label are padded with zeros to a multiple of it. */
+/** How much of a label is compared at once. */
 const HEAD_BYTES: u32 = 32
+
+const LENGTH = 4
+const FOUND = 8
+const REST = 12
+const HEAD = 16
 
 let slots: u32 = 0
 let mask: u32 = FIRST_SLOTS - 1
@@ -20,8 +26,6 @@ let bytesEnd: u32 = 0
 
 export function prepareLabels(): void {
   slots = reserve(FIRST_SLOTS * SLOT_BYTES)
-  nextByte = reserve(FIRST_BYTES)
-  bytesEnd = nextByte + FIRST_BYTES
 }
 
 /** From now on the field is known as the label with that number, whose ends have a scope of their own unless it is 0. */
@@ -29,26 +33,34 @@ export function learnLabel(start: u32, end: u32, hash: u32, label: u32, scope: u
   const length = end - start
   // One block of rows may report it several times.
   if (length > MAX_LABEL_BYTES || Labels.find(start, length, hash) != 0) return
-  const room = (max(length, HEAD_BYTES) + 15) & ~15
+  const slot = emptySlot(hash)
+  store<u32>(slot, hash)
+  store<u32>(slot, length, LENGTH)
+  store<u32>(slot, (label + 1) | (scope << LABEL_SCOPE_BIT), FOUND)
+  memory.copy(slot + HEAD, start, min(length, HEAD_BYTES))
+  if (length > HEAD_BYTES) store<u32>(slot, keepRest(start, length), REST)
+  size++
+  if (size * 2 > mask) grow()
+}
+
+/** Copies the bytes behind the head, and the last eight of it; returns where the label would begin. */
+function keepRest(start: u32, length: u32): u32 {
+  const from: u32 = HEAD_BYTES - 8
+  const room = length - from
   if (nextByte + room > bytesEnd) {
     const bytes = max(FIRST_BYTES, size * HEAD_BYTES)
     nextByte = reserve(bytes)
     bytesEnd = nextByte + bytes
   }
-  memory.copy(nextByte, start, length)
-  const slot = emptySlot(hash)
-  store<u32>(slot, hash)
-  store<u32>(slot, length, 4)
-  store<u32>(slot, nextByte, 8)
-  store<u32>(slot, (label + 1) | (scope << LABEL_SCOPE_BIT), 12)
+  memory.copy(nextByte, start + from, room)
+  const known = nextByte - from
   nextByte += room
-  size++
-  if (size * 2 > mask) grow()
+  return known
 }
 
 function emptySlot(hash: u32): u32 {
   let at = hash
-  while (load<u32>(slots + (at & mask) * SLOT_BYTES, 12) != 0) at++
+  while (load<u32>(slots + (at & mask) * SLOT_BYTES, FOUND) != 0) at++
   return slots + (at & mask) * SLOT_BYTES
 }
 
@@ -58,7 +70,7 @@ function grow(): void {
   mask = mask * 2 + 1
   slots = reserve((mask + 1) * SLOT_BYTES)
   for (let old = from; old < to; old += SLOT_BYTES) {
-    if (load<u32>(old, 12) != 0) memory.copy(emptySlot(load<u32>(old)), old, SLOT_BYTES)
+    if (load<u32>(old, FOUND) != 0) memory.copy(emptySlot(load<u32>(old)), old, SLOT_BYTES)
   }
 }
 
@@ -87,13 +99,15 @@ export class Labels {
     let found: u32 = 0
     for (let at = hash; ; at++) {
       const slot = slots + (at & mask) * SLOT_BYTES
-      found = load<u32>(slot, 12)
+      found = load<u32>(slot, FOUND)
       if (found == 0) break
-      if (load<u32>(slot) != hash || load<u32>(slot, 4) != length) continue
-      const known = load<u32>(slot, 8)
-      const differs = v128.or(v128.xor(low, v128.load(known)), v128.xor(high, v128.load(known, 16)))
+      if (load<u32>(slot) != hash || load<u32>(slot, LENGTH) != length) continue
+      const differs = v128.or(
+        v128.xor(low, v128.load(slot, HEAD)),
+        v128.xor(high, v128.load(slot, HEAD + 16))
+      )
       if (v128.any_true(differs)) continue
-      if (length <= HEAD_BYTES || isSameRest(start, length, known)) break
+      if (length <= HEAD_BYTES || isSameRest(start, length, load<u32>(slot, REST))) break
     }
     return found
   }

@@ -28,7 +28,7 @@ export const RECORDS_AT = 0x100
 /** Few, so that what the caller learns from them is known for the next ones. */
 export const RECORDS_END = RECORDS_AT + 64 * RECORD_INTS * 4
 
-/** Rows still to be counted in pages: two ints each, the page's key and the position within the page. */
+/** Rows still to be counted: two ints each, the cell and the time. */
 export const WAITING_AT = 0x4000
 export const WAITING_ROWS = 1024
 export const WAITING_END = WAITING_AT + WAITING_ROWS * 8
@@ -45,6 +45,14 @@ export const HEAP_AT = LINES_END + 0x1000
 export const INDEXED_ALL = 0
 export const INDEXED_FULL = 1
 export const INDEXED_FAULT = 2
+
+/** Lists of times have so many bytes, of which the first are not times; a cell with more than that many lists is counted in pages. */
+export const LIST_BYTES = 64
+export const LIST_HEAD_BYTES = 6
+export const MOST_LISTS = 32
+/** In place of the address of its next time. */
+export const IN_PAGES = 2
+export const MOST_LISTED = (MOST_LISTS * (LIST_BYTES - LIST_HEAD_BYTES)) / 2
 
 /** Counts of times, sixteen neighbours per page. */
 export const PAGE_BITS = 4
@@ -93,6 +101,7 @@ export const HASH_FACTOR = 0x01000193
 
 /** In a cell's number: it is of rows that are part of another one. There are fewer labels than that. */
 export const PARTS_BIT = 18
+export const CELLS = 2 << PARTS_BIT
 
 /** What the kernel knows a label by: its number + 1, and from this bit on the scope of its ends, or 0. */
 export const LABEL_SCOPE_BIT = 20

@@ -1,7 +1,17 @@
-import { PAGE_BITS, TIME_BITS, WAITING_AT, WAITING_ROWS } from './layout'
+import {
+  IN_PAGES,
+  LIST_BYTES,
+  LIST_HEAD_BYTES,
+  MOST_LISTED,
+  PAGE_BITS,
+  TIME_BITS,
+  WAITING_AT,
+  WAITING_ROWS
+} from './layout'
 import { reserve } from './heap'
+import { Lists } from './lists'
 
-// Counts of times: pages of sixteen neighbours that only exist if something was counted. Slots of two ints locate them, by open addressing:
+// Counts of the times of cells that have many: pages of sixteen neighbours that only exist if something was counted. Slots of two ints locate them, by open addressing:
 // cell and page in one number, + 1, and the page's address. A count has sixteen bits, which is enough for nearly all: if one wraps
 // around to zero, its address is added to a list.
 
@@ -13,6 +23,8 @@ const FIRST_SLOT_BITS: u32 = 13
 const CHUNK_PAGES: u32 = 4096
 const HASH: u32 = 0x9e3779b1
 const FIRST_WRAPS: u32 = WAITING_ROWS * 4
+/** As many as rows may wait, and as many as a list may have. */
+const ROOM_PAGES: u32 = WAITING_ROWS + MOST_LISTED
 
 let slots: u32 = 0
 let shift: u32 = 32 - FIRST_SLOT_BITS
@@ -54,51 +66,82 @@ export class Pages {
   /** Queues a time; counting it can wait. */
   @inline
   static wait(waiting: u32, cell: u32, elapsed: u32): void {
-    store<u32>(waiting, ((cell << PAGES_PER_CELL_BITS) | (elapsed >> PAGE_BITS)) + 1)
-    store<u32>(waiting, elapsed & (PAGE_SIZE - 1), 4)
+    store<u32>(waiting, cell)
+    store<u32>(waiting, elapsed, 4)
   }
 }
 
 /**
- * The third pass: counts the queued rows up to `end`, each in its page. With many labels the pages are spread over more memory than the
- * caches hold. In a loop as short as this one the processor waits for several of them at once.
+ * The third pass: counts the queued rows up to `end`, each in the list of its cell or in its page. With many labels these are spread
+ * over more memory than the caches hold. In a loop as short as this one the processor waits for several of them at once.
  */
 export function tally(end: u32): void {
   makeRoom()
-  const last = u32(-1) >> shift
   for (let waiting: u32 = WAITING_AT; waiting < end; waiting += 8) {
-    const key = load<u32>(waiting)
-    let at = (key * HASH) >> shift
-    let slot = slots + at * SLOT_BYTES
-    let owner = load<u32>(slot)
-    while (owner != key) {
-      if (owner == 0) {
-        store<u32>(slot, key)
-        store<u32>(slot, freePage, 4)
-        freePage += PAGE_BYTES
-        pages++
-        break
-      }
-      at = (at + 1) & last
-      slot = slots + at * SLOT_BYTES
-      owner = load<u32>(slot)
-    }
-    const at2 = load<u32>(slot, 4) + (load<u32>(waiting, 4) << 1)
-    const count = u32(load<u16>(at2))
-    store<u16>(at2, u16(count + 1))
-    values += u32(count == 0)
-    if (count == u32(u16.MAX_VALUE)) {
-      store<u32>(wrapsEnd, at2)
-      wrapsEnd += 4
+    const cell = load<u32>(waiting)
+    const elapsed = load<u32>(waiting, 4)
+    let place = Lists.placeOf(cell)
+    if (place != IN_PAGES && Lists.isFull(place)) place = continueList(cell, place)
+    if (place == IN_PAGES) count(cell, elapsed)
+    else {
+      store<u16>(place, u16(elapsed))
+      Lists.setPlace(cell, place + 2)
     }
   }
 }
 
-/** Every queued row may need its own page, and may make its count wrap around. */
+/** One time, at once. */
+export function countTime(cell: u32, elapsed: u32): void {
+  Pages.wait(WAITING_AT, cell, elapsed)
+  tally(WAITING_AT + 8)
+}
+
+/** Where the cell's next time goes. If it has too many for a list, they are moved to pages. */
+function continueList(cell: u32, place: u32): u32 {
+  const next = Lists.extend(place)
+  if (next != 0) return next
+  for (let list = place - LIST_BYTES; list != 0; list = Lists.release(list)) {
+    for (let at = list + LIST_HEAD_BYTES; at < list + LIST_BYTES; at += 2) count(cell, u32(load<u16>(at)))
+  }
+  Lists.setPlace(cell, IN_PAGES)
+  makeRoom()
+  return IN_PAGES
+}
+
+@inline
+function count(cell: u32, elapsed: u32): void {
+  const key = ((cell << PAGES_PER_CELL_BITS) | (elapsed >> PAGE_BITS)) + 1
+  const last = u32(-1) >> shift
+  let at = (key * HASH) >> shift
+  let slot = slots + at * SLOT_BYTES
+  let owner = load<u32>(slot)
+  while (owner != key) {
+    if (owner == 0) {
+      store<u32>(slot, key)
+      store<u32>(slot, freePage, 4)
+      freePage += PAGE_BYTES
+      pages++
+      break
+    }
+    at = (at + 1) & last
+    slot = slots + at * SLOT_BYTES
+    owner = load<u32>(slot)
+  }
+  const counter = load<u32>(slot, 4) + ((elapsed & (PAGE_SIZE - 1)) << 1)
+  const before = u32(load<u16>(counter))
+  store<u16>(counter, u16(before + 1))
+  values += u32(before == 0)
+  if (before == u32(u16.MAX_VALUE)) {
+    store<u32>(wrapsEnd, counter)
+    wrapsEnd += 4
+  }
+}
+
+/** Every queued row, and every time of a list, may need its own page; and a row may make its count wrap around. */
 function makeRoom(): void {
   if (wrapsRoom - wrapsEnd < u32(WAITING_ROWS) * 4) growWraps()
-  if (pagesEnd - freePage >= u32(WAITING_ROWS) * PAGE_BYTES) return
-  // The rest of the chunk is lost, which is less than a quarter of it.
+  if (pagesEnd - freePage >= ROOM_PAGES * PAGE_BYTES) return
+  // The rest of the chunk is lost, which is less than half of it.
   const isCrowded = (pages + CHUNK_PAGES) * 3 > (u32(1) << (32 - shift)) * 2
   if (isCrowded) growSlots()
   else useChunk(reserve(CHUNK_PAGES * PAGE_BYTES), CHUNK_PAGES * PAGE_BYTES)
