@@ -21,7 +21,8 @@ const JITTER_MS = 1
 /** How many rows of each thread are looked at, before and after a transaction. */
 const LOOKED_AT = 64
 const ROW_FIELDS = 4
-const EARLIER_MS = [0, 17, 37]
+const EARLIER_MS = [17, 37] as const
+const EARLIEST_MS = Math.max(...EARLIER_MS)
 /** A shorter transaction begins and ends with any adjacent row. */
 const MIN_SPAN_MS = 10
 /** Between the ends of a transaction and those of its requests. */
@@ -56,18 +57,29 @@ interface Span {
   failing: number
 }
 
-interface Open {
+/** A transaction whose later rows are still to come. */
+class Open {
   readonly transaction: Transaction
   readonly spans: readonly [Span, ...Span[]]
   /** How many samples the rows before it stand for, and how many of them failed. */
-  before: Span | undefined
-  rowsLeft: number
-  isCrossed: boolean
-  isTouched: boolean
+  before: Span | undefined = undefined
+  rowsLeft = LOOKED_AT
+  isCrossed = false
+  isTouched = false
   /** Whether rows within its time are among those of another machine, which come before. */
-  isHidden: boolean
+  isHidden = false
   /** When the first of the later rows began, of those that are not earlier than it. */
-  nextStartMs: number
+  nextStartMs = Infinity
+
+  constructor(transaction: Transaction) {
+    const { startMs, endMs } = transaction
+    this.transaction = transaction
+    this.spans = [
+      makeSpan(startMs, endMs),
+      makeSpan(startMs - EARLIER_MS[0], endMs - EARLIER_MS[0]),
+      makeSpan(startMs - EARLIER_MS[1], endMs - EARLIER_MS[1])
+    ]
+  }
 }
 
 interface Sorted extends SortedTransaction {
@@ -134,17 +146,13 @@ export class TransactionSorter {
   addTransaction(number: number, transaction: Transaction): void {
     const thread = (this.#threads[number] ??= new ThreadRows())
     const { startMs, endMs } = transaction
-    const [own, ...others] = EARLIER_MS.map((ms) => makeSpan(startMs - ms, endMs - ms))
     this.#see(thread, startMs, endMs, transaction)
-    const open: Open = {
-      ...{ transaction, spans: [own!, ...others], rowsLeft: LOOKED_AT },
-      ...{ before: undefined, isCrossed: false, isTouched: false, isHidden: false, nextStartMs: Infinity }
-    }
-    thread.each((rowStartMs, rowEndMs, weight, isOwn) => {
+    const open = new Open(transaction)
+    thread.each(startMs - EARLIEST_MS, (rowStartMs, rowEndMs, weight, isOwn) => {
       if (isOwn) look(open, rowStartMs, rowEndMs, weight)
       else open.isHidden ||= rowStartMs >= startMs && rowEndMs <= endMs + JITTER_MS
     })
-    open.before = { ...own! }
+    open.before = copySpan(open.spans[0])
     thread.add(startMs, endMs, transaction)
     this.#open.set(thread, [...(this.#open.get(thread) ?? []), open])
   }
@@ -313,6 +321,10 @@ function makeSpan(startMs: number, endMs: number): Span {
   return { startMs, endMs, begins: false, ends: false, isEmpty: true, samples: 0, failing: 0 }
 }
 
+function copySpan({ startMs, endMs, begins, ends, isEmpty, samples, failing }: Span): Span {
+  return { startMs, endMs, begins, ends, isEmpty, samples, failing }
+}
+
 function look(open: Open, startMs: number, endMs: number, { samples, outcome }: Weight): void {
   const { transaction } = open
   const isLater = open.before !== undefined
@@ -377,6 +389,8 @@ class ThreadRows {
   #firstStartMs = NaN
   #lastStartMs = NaN
   #lastEndMs = NaN
+  /** The last row that ended before the one before it. */
+  #stepBack = 0
 
   /** Whether the next row ended before the last one began. */
   isBack(endMs: number): boolean {
@@ -394,6 +408,7 @@ class ThreadRows {
 
   add(startMs: number, endMs: number, { samples, outcome }: Weight): void {
     if (this.#count === this.#firstOwn) this.#firstStartMs = startMs
+    if (endMs < this.#lastEndMs) this.#stepBack = this.#count
     this.#lastStartMs = startMs
     this.#lastEndMs = endMs
     const at = (this.#count++ % LOOKED_AT) * ROW_FIELDS
@@ -403,13 +418,25 @@ class ThreadRows {
     this.#kept[at + 3] = outcome
   }
 
-  /** Own rows are not those of a machine before. */
-  each(take: (startMs: number, endMs: number, weight: Weight, isOwn: boolean) => void): void {
+  /** Rows that may have ended at this time or later. Own rows are not those of a machine before. */
+  each(
+    endMs: number,
+    take: (startMs: number, endMs: number, weight: Weight, isOwn: boolean) => void
+  ): void {
     const kept = this.#kept
-    for (let row = Math.max(0, this.#count - LOOKED_AT); row < this.#count; row++) {
+    let row = Math.max(0, this.#count - LOOKED_AT)
+    if (this.#stepBack <= row) row = this.#firstAfter(row, endMs)
+    for (; row < this.#count; row++) {
       const at = (row % LOOKED_AT) * ROW_FIELDS
       const weight = { samples: kept[at + 2]!, outcome: kept[at + 3]! }
       take(kept[at]!, kept[at + 1]!, weight, row >= this.#firstOwn)
     }
+  }
+
+  /** Of rows that ended one after the other: it is usually one of the last. */
+  #firstAfter(first: number, endMs: number): number {
+    let row = this.#count
+    while (row > first && this.#kept[((row - 1) % LOOKED_AT) * ROW_FIELDS + 1]! >= endMs) row--
+    return row
   }
 }
