@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a list is in range by construction */
 import { CUT } from './lines.js'
 
 /** Shorter texts are in every log for other reasons. */
@@ -13,28 +14,31 @@ const START = 0
 
 /**
  * Finds texts in another one, by the algorithm of Aho and Corasick. What it costs does not depend on how many there are, or how alike: a plan
- * chooses its secrets and what it prints, and the service does nothing else meanwhile.
+ * chooses its secrets and what it prints, and the service does nothing else meanwhile. So there is no hash table either, whose places a plan
+ * could choose: states are numbered by how much they have read, and those that follow the same one in the order of their characters.
  */
 export class SecretFinder {
-  /** The next state, by state and character: see `#slotOf`. */
-  readonly #keys: Float64Array
-  readonly #nexts: Int32Array
-  /** How much of a text each state has read. */
-  readonly #lengths: number[] = [0]
+  /** The state that has read only this character. */
+  readonly #begins = new Int32Array(2 ** 16)
+  /** The last character that a state has read. */
+  readonly #characters: Uint16Array
+  /** The first state that follows this one; behind the last one is the first of the next state. */
+  readonly #following: Int32Array
   /** The longest beginning that a state's own beginning ends with. */
-  readonly #shorter: number[] = [START]
+  readonly #shorter: Int32Array
   /** How long the longest text is that ends here; 0 if none does. */
-  readonly #found: number[] = [0]
-  /** Whether a text begins with this character. */
-  readonly #begins = new Uint8Array(2 ** 16)
+  readonly #found: Int32Array
+  /** The first state that has read so many characters. */
+  readonly #firsts: number[] = []
 
-  constructor(texts: readonly string[]) {
-    const characters = texts.reduce((sum, { length }) => sum + length, 0)
-    const slots = 2 ** Math.ceil(Math.log2(2 * characters + 2))
-    this.#keys = new Float64Array(slots).fill(-1)
-    this.#nexts = new Int32Array(slots)
-    for (const text of texts) this.#add(text)
-    this.#link(texts)
+  constructor(given: readonly string[]) {
+    const texts = [...new Set(given)].filter((text) => text !== '').sort()
+    const most = texts.reduce((sum, { length }) => sum + length, 1)
+    this.#characters = new Uint16Array(most)
+    this.#following = new Int32Array(most + 1)
+    this.#shorter = new Int32Array(most)
+    this.#found = new Int32Array(most)
+    this.#build(texts)
   }
 
   /** Also their starts, where a line was cut. */
@@ -58,64 +62,74 @@ export class SecretFinder {
     let state = START
     for (let at = 0; at < text.length; at++) {
       const character = text.charCodeAt(at)
-      if (state === START && this.#begins[character] === 0) continue
-      const length = text[at] === cut ? (this.#lengths[state] ?? 0) : 0
+      if (state === START && this.#begins[character] === START) continue
+      const length = text[at] === cut ? this.#lengthOf(state) : 0
       if (length >= LEAST_LENGTH) addStretch(stretches, at - length, at)
       state = this.#step(state, character)
-      const found = this.#found[state] ?? 0
+      const found = this.#found[state]!
       if (found > 0) addStretch(stretches, at + 1 - found, at + 1)
     }
     return stretches
   }
 
   #step(from: number, character: number): number {
-    let state = from
-    for (;;) {
-      const next = this.#nexts[this.#slotOf(state, character)] ?? 0
-      if (next !== START || state === START) return next
-      state = this.#shorter[state] ?? 0
+    for (let state = from; state !== START; state = this.#shorter[state]!) {
+      const next = this.#next(state, character)
+      if (next !== START) return next
     }
+    return this.#begins[character]!
   }
 
-  /** Of the state and the character, or where they would be. */
-  #slotOf(state: number, character: number): number {
-    const key = state * 2 ** 16 + character
-    const last = this.#keys.length - 1
-    let slot = (Math.imul(state, 0x9e3779b1) ^ Math.imul(character, 0x85ebca6b)) & last
-    while (this.#keys[slot] !== key && this.#keys[slot] !== -1) slot = (slot + 1) & last
-    return slot
-  }
-
-  #add(text: string): void {
-    let state = START
-    for (let at = 0; at < text.length; at++) {
-      const slot = this.#slotOf(state, text.charCodeAt(at))
-      if (this.#nexts[slot] === START) {
-        this.#keys[slot] = state * 2 ** 16 + text.charCodeAt(at)
-        this.#nexts[slot] = this.#lengths.push(at + 1) - 1
-        this.#shorter.push(START)
-        this.#found.push(0)
-      }
-      state = this.#nexts[slot] ?? 0
+  /** The state that follows with this character; START if there is none. */
+  #next(state: number, character: number): number {
+    const end = this.#following[state + 1]!
+    let [low, high] = [this.#following[state]!, end]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#characters[middle]! < character) low = middle + 1
+      else high = middle
     }
-    this.#found[state] = text.length
-    if (text !== '') this.#begins[text.charCodeAt(0)] = 1
+    return low < end && this.#characters[low] === character ? low : START
   }
 
-  /** Shorter beginnings are needed before longer ones, so all texts are gone through side by side. */
-  #link(texts: readonly string[]): void {
-    let under = texts.map((text) => ({ text, state: START }))
-    for (let at = 0; under.length > 0; at++) {
-      under = under.filter(({ text }) => at < text.length)
-      for (const one of under) {
-        const character = one.text.charCodeAt(at)
-        const next = this.#nexts[this.#slotOf(one.state, character)] ?? 0
-        if (one.state !== START) {
-          this.#shorter[next] = this.#step(this.#shorter[one.state] ?? START, character)
-          this.#found[next] ||= this.#found[this.#shorter[next]] ?? 0
+  /** How much of a text the state has read. */
+  #lengthOf(state: number): number {
+    let [low, high] = [0, this.#firsts.length]
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (this.#firsts[middle]! <= state) low = middle
+      else high = middle
+    }
+    return low
+  }
+
+  /** Makes the states that have read one character, then those that have read two, and so on: what is linked to is there before. */
+  #build(texts: readonly string[]): void {
+    let states = START + 1
+    /** Which texts begin as each of them has read: neighbours, for they are in order. */
+    let [from, to] = [[0], [texts.length]]
+    let first = START
+    for (let length = 0; from.length > 0; length++) {
+      this.#firsts.push(first)
+      const next: [from: number[], to: number[]] = [[], []]
+      for (let index = 0; index < from.length; index++) {
+        const state = first + index
+        const isEnd = texts[from[index]!]?.length === length
+        this.#found[state] = isEnd ? length : this.#found[this.#shorter[state]!]!
+        this.#following[state] = states
+        for (let at = from[index]! + Number(isEnd); at < to[index]!; states++) {
+          const character = texts[at]!.charCodeAt(length)
+          next[0].push(at)
+          while (at < to[index]! && texts[at]!.charCodeAt(length) === character) at++
+          next[1].push(at)
+          this.#characters[states] = character
+          if (state === START) this.#begins[character] = states
+          else this.#shorter[states] = this.#step(this.#shorter[state]!, character)
         }
-        one.state = next
+        this.#following[state + 1] = states
       }
+      first += from.length
+      ;[from, to] = next
     }
   }
 }

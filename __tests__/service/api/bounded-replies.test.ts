@@ -96,6 +96,15 @@ describe('a request is refused', () => {
       'the run has 1001 secret values in its parameters and files, and at most 1000 can be redacted'
     ],
     [
+      'with longer secrets than can be redacted',
+      [
+        ...runForm(),
+        given('environment', `A_TOKEN=${'a'.repeat(40_000)}\n`),
+        given('user.properties', `b.token=${'b'.repeat(30_000)}\n`)
+      ],
+      'the run has secret values in its parameters and files of 70000 characters together, and at most 65536 can be redacted'
+    ],
+    [
       'with too many groups that are kept with the run',
       runForm({}, undefined, `<jmeterTestPlan><hashTree>${groups.join('')}</hashTree></jmeterTestPlan>`),
       'plan.jmx has too many setUp and tearDown thread groups, or too long names of them: at most 100, with 10000 characters in all'

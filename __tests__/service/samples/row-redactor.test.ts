@@ -104,4 +104,16 @@ describe('a secret in a row', () => {
       expect({ seed, rows: scanner.end().rows }).toEqual({ seed, rows: 2 })
     }
   })
+
+  test('of many nodes of a run takes hardly more memory than that of one', () => {
+    const forms = secretForms(Array.from({ length: 1000 }, (_, at) => `${at}`.padStart(60, 'secret')))
+    const bytesOf = (nodes: number): number => {
+      const before = process.memoryUsage().arrayBuffers
+      const redactors = Array.from({ length: nodes }, () => new RowRedactor(forms))
+      expect(redactors).toHaveLength(nodes)
+      return process.memoryUsage().arrayBuffers - before
+    }
+    expect(bytesOf(1)).toBeLessThan(32 * 1024 ** 2)
+    expect(bytesOf(1000)).toBeLessThan(1024 ** 2)
+  })
 })

@@ -49,10 +49,14 @@ export function planSecrets(
 
 /** Redacts the known secrets, in any form, and whatever looks like one. Of a secret that was cut with its line, what is left. */
 export function redactLog(text: string, secrets: readonly string[]): string {
-  let rest = finderOf(secrets).replaceIn(text, REDACTED)
+  let rest = redactKnown(text, secrets)
   for (const pattern of NAMED) rest = rest.replace(pattern, strikeNamed)
   for (const [pattern, replacement] of PLACES) rest = rest.replace(pattern, replacement)
   return rest
+}
+
+export function redactKnown(text: string, secrets: readonly string[]): string {
+  return finderOf(secrets).replaceIn(text, REDACTED)
 }
 
 /** A list of secrets stays the same while a tool prints thousands of lines. */

@@ -2,8 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { askAboutPlan } from '../plans/ask.js'
 import { mayHaveNames } from '../plans/names.js'
-import { planSecrets, REDACTED, redactLog, secretForms } from '../engines/redact-log.js'
-import { SecretFinder } from '../secret-finder.js'
+import { planSecrets, REDACTED, redactKnown, redactLog, secretForms } from '../engines/redact-log.js'
 import { MARKER } from '../../contract/api/run-source.js'
 import type { FileRecord, RunRecord, RunRequest } from '../../contract/records.js'
 import { when } from '../../contract/text.js'
@@ -50,8 +49,9 @@ export async function findRowSecrets(run: RunRecord, store: RunData): Promise<st
 
 /** For each of them. Variables of a process have less room anyway. */
 const LARGEST_GIVEN_BYTES = 256 * 1024
-/** Every line of a log and every row is searched for each of them. */
 const MOST_SECRETS = 1000
+/** In all. Each is looked for in up to twenty forms, and what finds them takes about 15 bytes per character. */
+const MOST_SECRET_CHARACTERS = 64 * 1024
 
 /** Why a run with these files cannot be created: they are read again and again while it runs. */
 export async function refuseGiven(request: RunRequest, given: Omit<Given, 'request'>): Promise<string[]> {
@@ -61,18 +61,25 @@ export async function refuseGiven(request: RunRequest, given: Omit<Given, 'reque
     .filter((_, index) => (sizes[index] ?? 0) > LARGEST_GIVEN_BYTES)
     .map((name) => `${name} must not be larger than ${LARGEST_GIVEN_BYTES / 1024} KiB`)
   if (problems.length > 0) return problems
-  const { length } = await readSecrets({ request, ...given })
-  return when(
-    length > MOST_SECRETS,
-    `the run has ${length} secret values in its parameters and files, and at most ${MOST_SECRETS} can be redacted`
-  )
+  const secrets = await readSecrets({ request, ...given })
+  const characters = secrets.reduce((sum, { length }) => sum + length, 0)
+  const where = 'secret values in its parameters and files'
+  return [
+    ...when(
+      secrets.length > MOST_SECRETS,
+      `the run has ${secrets.length} ${where}, and at most ${MOST_SECRETS} can be redacted`
+    ),
+    ...when(
+      characters > MOST_SECRET_CHARACTERS,
+      `the run has ${where} of ${characters} characters together, and at most ${MOST_SECRET_CHARACTERS} can be redacted`
+    )
+  ]
 }
 
 /** The request as it is kept: whoever described the run may have repeated what the plan was given. A gate must find its tag again. */
 export async function redactRequest(request: RunRequest, given: Omit<Given, 'request'>): Promise<RunRequest> {
   const secrets = await readSecrets({ request, ...given })
-  const finder = new SecretFinder(secretForms(secrets))
-  const redact = (text: string): string => finder.replaceIn(text, REDACTED)
+  const redact = (text: string): string => redactKnown(text, secrets)
   const { name, project, notes, tags } = request
   return {
     ...request,

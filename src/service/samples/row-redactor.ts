@@ -24,6 +24,20 @@ const TEXTS: readonly (keyof SampleColumns)[] = [
   ] as const)
 ]
 
+/** A run has the same list of secrets for all of its nodes, and there may be a thousand. */
+const finders = new WeakMap<readonly string[], SecretFinder>()
+
+function finderOf(forms: readonly string[]): SecretFinder {
+  const finder = finders.get(forms) ?? new SecretFinder(forms.map(asInRow))
+  finders.set(forms, finder)
+  return finder
+}
+
+/** In a quoted field a quote is doubled; masking one of the two would end the field. A character per byte: what is found are places in the bytes. */
+function asInRow(form: string): string {
+  return Buffer.from(form.replaceAll('"', '""')).toString('latin1')
+}
+
 /** Masks secrets with asterisks in the complete rows of a samples file, header first. Lengths, numbers and the row structure are kept. */
 export class RowRedactor {
   readonly #finder: SecretFinder
@@ -31,10 +45,7 @@ export class RowRedactor {
 
   /** Takes the secrets in every form in which they may be written. */
   constructor(forms: readonly string[]) {
-    // In a quoted field a quote is doubled; masking one of the two would end the field.
-    const quoted = forms.map((form) => form.replaceAll('"', '""'))
-    // A character per byte, so that what is found are places in the bytes.
-    this.#finder = new SecretFinder(quoted.map((form) => Buffer.from(form).toString('latin1')))
+    this.#finder = finderOf(forms)
   }
 
   /** Masks the secrets in place; returns whether there were any. */
