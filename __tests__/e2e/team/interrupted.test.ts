@@ -254,7 +254,7 @@ test.concurrent.each([
       expect((await team.waitForRun(ann, 'first', ['running', 'problem', 'finished'])).status).toBe('running')
       writeFileSync(files.goOn, '')
       const ended = await Promise.all(gates.map((gate) => gate.ended))
-      expect(ended.map(({ code }) => code)).toEqual([0, 0])
+      expect(ended.map(({ code, out, err }) => (code === 0 ? code : [code, out, err]))).toEqual([0, 0])
       expect((await team.listRuns(ben)).map(({ name, status }) => [name, status])).toEqual([
         ['second', 'finished'],
         ['first', 'finished']

@@ -40,7 +40,7 @@ describe('two users with a gate each, on one node', () => {
     'wait for each other, and only touch what is theirs',
     () =>
       withTeam(async (team, { ann, ben, eve, cleo }) => {
-        const first = team.startGate(ann, 'first', [...inRealTime(5), '--thresholds', 'p95 < 9s'])
+        const first = team.startGate(ann, 'first', [...inRealTime(15), '--thresholds', 'p95 < 9s'])
         const { uuid } = await team.waitForRun(cleo, 'first', ['running'])
         const second = team.startGate(ben, 'second', [...inRealTime(1), '--thresholds', 'p95 < 9s'])
         const waiting = await team.waitForRun(cleo, 'second', ['queued'])

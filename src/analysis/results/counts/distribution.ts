@@ -16,7 +16,9 @@ interface Sums {
 
 /** Sums of few runs are cheap to compute again: they share one cache slot, as those of ten thousand labels would fill the memory. */
 const FEW_RUNS = 8
-const shared: Sums = { size: 0, values: new Float64Array(1024), upTo: new Float64Array(1024) }
+const shared = makeSums(1024)
+/** Where runs are joined. */
+const spare = makeSums(1024)
 /** Which distribution the sums belong to. */
 let sharedBy: readonly Run[] | undefined
 
@@ -84,10 +86,11 @@ export function rankOf(percent: number, total: number): number {
 }
 
 function sumUp(runs: readonly Run[], sums: Sums): Sums {
-  const [first, second] = runs
-  sums.size = 0
-  if (first !== undefined && second !== undefined && runs.length === 2) joinTwo(first, second, sums)
-  else sumMany(runs, sums)
+  if (runs.length > FEW_RUNS) sumMany(runs, sums)
+  else {
+    sums.size = 0
+    for (const run of runs) join(sums, run)
+  }
   let total = 0
   for (let i = 0; i < sums.size; i++) sums.upTo[i] = total += sums.upTo[i]!
   return sums
@@ -97,21 +100,31 @@ function makeRoom(sums: Sums, room: number): void {
   if (sums.values.length < room) Object.assign(sums, makeSums(room))
 }
 
-/** Most labels have one run of passed and one of failed samples. */
-function joinTwo(a: Run, b: Run, sums: Sums): void {
-  let [i, j] = [a.runs.offsets[a.index]!, b.runs.offsets[b.index]!]
-  const [iEnd, jEnd] = [a.runs.offsets[a.index + 1]!, b.runs.offsets[b.index + 1]!]
-  makeRoom(sums, iEnd - i + jEnd - j)
-  const { values, upTo } = sums
-  let size = 0
-  while (i < iEnd || j < jEnd) {
-    const left = i < iEnd ? a.runs.values[i]! : Infinity
-    const right = j < jEnd ? b.runs.values[j]! : Infinity
+/** Adds a run to counts that are not summed up yet. */
+function join(sums: Sums, { runs: run, index }: Run): void {
+  let [i, j, size] = [0, run.offsets[index]!, 0]
+  const [iEnd, jEnd] = [sums.size, run.offsets[index + 1]!]
+  makeRoom(spare, iEnd + jEnd - j)
+  const { values: before, upTo: countsBefore } = sums
+  const { values, upTo: counts } = spare
+  while (i < iEnd && j < jEnd) {
+    const [left, right] = [before[i]!, run.values[j]!]
     values[size] = Math.min(left, right)
-    upTo[size] = (left <= right ? a.runs.counts[i++]! : 0) + (right <= left ? b.runs.counts[j++]! : 0)
-    size++
+    counts[size++] = (left <= right ? countsBefore[i++]! : 0) + (right <= left ? run.counts[j++]! : 0)
+  }
+  for (; i < iEnd; i++) {
+    values[size] = before[i]!
+    counts[size++] = countsBefore[i]!
+  }
+  for (; j < jEnd; j++) {
+    values[size] = run.values[j]!
+    counts[size++] = run.counts[j]!
   }
   sums.size = size
+  sums.values = values
+  sums.upTo = counts
+  spare.values = before
+  spare.upTo = countsBefore
 }
 
 function sumMany(runs: readonly Run[], sums: Sums): void {

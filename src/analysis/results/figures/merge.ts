@@ -83,29 +83,27 @@ function sumScope(
 ): Figures | undefined {
   const chosen = chooseSources(sources, scope)
   const places = chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? [])
-  const ofLoad = places.filter(({ part }) => part.isAside !== true)
-  const isAside = ofLoad.length < places.length
+  const isAside = places.some(({ part }) => part.isAside === true)
   const samples = sumSamples(places)
   const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
   const count = samples.samples + tidy.samples
   if (count === 0) return undefined
-  const loadCount = isAside ? sumSamples(ofLoad).samples : count
+  const ofLoad = isAside ? sumSamples(places.filter(({ part }) => part.isAside !== true)).samples : count
   let known: OverTime | string | undefined
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
   const times = tidy.samples > 0 ? undefined : samples.times
   const sampleMs = samples.samples > 0 ? samples.times?.sumMs : 0
-  const users = [...tidy.users.values()].reduce((sum, value) => sum + value, 0)
   return {
     samples: count,
     failures,
     errorRate: failures / count,
     isAside,
-    throughput: seconds > 0 && loadCount > 0 ? loadCount / seconds : undefined,
+    throughput: seconds > 0 && ofLoad > 0 ? ofLoad / seconds : undefined,
     meanMs: sampleMs === undefined || tidy.sumMs === undefined ? undefined : (sampleMs + tidy.sumMs) / count,
     minMs: times?.minMs,
     maxMs: times?.maxMs,
-    concurrency: samples.samples > 0 || tidy.users.size === 0 ? undefined : users / tidy.users.size,
+    concurrency: samples.samples > 0 || tidy.users.size === 0 ? undefined : meanOf(tidy.users),
     percentileMs: (percent) => times?.all.percentile(percent),
     apdex(targetMs) {
       if (times === undefined) return undefined
@@ -116,6 +114,10 @@ function sumScope(
     countTimes: () => times && countTimes(times),
     overTime: () => (known ??= overTime())
   }
+}
+
+function meanOf(users: ReadonlyMap<number, number>): number {
+  return [...users.values()].reduce((sum, value) => sum + value, 0) / users.size
 }
 
 /** From the first start to the last end; undefined if a CSV with rows has no times. */

@@ -38,26 +38,44 @@ export class SampleIndex {
 }
 
 export function sumSamples(scope: readonly Place[]) {
-  const passed: Run[] = []
-  const failed: Run[] = []
-  const sum = { samples: 0, sumMs: 0, minMs: Infinity, maxMs: -Infinity, hasElapsed: true }
-  const enter = (part: SamplePart, cell: number, runs: Run[]): void => {
-    if (part.samples[cell] === 0) return
-    sum.samples += part.samples[cell]!
-    runs.push({ runs: part.times, index: cell })
-    sum.hasElapsed &&= part.hasElapsed
-    sum.sumMs += part.sums[cell]!
-    sum.minMs = Math.min(sum.minMs, part.minima[cell]!)
-    sum.maxMs = Math.max(sum.maxMs, part.maxima[cell]!)
+  const passed = new Cells()
+  const failed = new Cells()
+  for (const { part, label } of scope) {
+    passed.add(part, label * CELLS_A_LABEL)
+    failed.add(part, label * CELLS_A_LABEL + 1)
   }
-  for (const { part, label } of scope) enter(part, label * CELLS_A_LABEL, passed)
-  const ofPassed = sum.samples
-  for (const { part, label } of scope) enter(part, label * CELLS_A_LABEL + 1, failed)
-  const { hasElapsed, samples, ...figures } = sum
-  const counts = { samples, failures: samples - ofPassed }
-  if (!hasElapsed) return { ...counts, times: undefined }
-  const all = new Distribution(passed.concat(failed))
-  return { ...counts, times: { ...figures, all, passed: new Distribution(passed) } }
+  const samples = passed.samples + failed.samples
+  const failures = failed.samples
+  if (!passed.haveElapsed || !failed.haveElapsed) return { samples, failures, times: undefined }
+  const times = {
+    sumMs: passed.sumMs + failed.sumMs,
+    minMs: Math.min(passed.minMs, failed.minMs),
+    maxMs: Math.max(passed.maxMs, failed.maxMs),
+    all: new Distribution(failed.runs.length === 0 ? passed.runs : passed.runs.concat(failed.runs)),
+    passed: new Distribution(passed.runs)
+  }
+  return { samples, failures, times }
+}
+
+/** The sum of cells of one outcome. */
+class Cells {
+  readonly runs: Run[] = []
+  samples = 0
+  sumMs = 0
+  minMs = Infinity
+  maxMs = -Infinity
+  haveElapsed = true
+
+  add(part: SamplePart, cell: number): void {
+    const samples = part.samples[cell]!
+    if (samples === 0) return
+    this.runs.push({ runs: part.times, index: cell })
+    this.samples += samples
+    this.sumMs += part.sums[cell]!
+    this.minMs = Math.min(this.minMs, part.minima[cell]!)
+    this.maxMs = Math.max(this.maxMs, part.maxima[cell]!)
+    this.haveElapsed &&= part.hasElapsed
+  }
 }
 
 export function countTimes({ all, passed }: NonNullable<SampleSum['times']>): CountedTimes {

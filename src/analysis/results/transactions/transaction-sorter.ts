@@ -419,10 +419,7 @@ class ThreadRows {
   }
 
   /** Rows that may have ended at this time or later. Own rows are not those of a machine before. */
-  each(
-    endMs: number,
-    take: (startMs: number, endMs: number, weight: Weight, isOwn: boolean) => void
-  ): void {
+  each(endMs: number, take: (startMs: number, endMs: number, weight: Weight, isOwn: boolean) => void): void {
     const kept = this.#kept
     let row = Math.max(0, this.#count - LOOKED_AT)
     if (this.#stepBack <= row) row = this.#firstAfter(row, endMs)

@@ -69,6 +69,35 @@ export class Pages {
     store<u32>(waiting, cell)
     store<u32>(waiting, elapsed, 4)
   }
+
+  @inline
+  static count(cell: u32, elapsed: u32): void {
+    const key = ((cell << PAGES_PER_CELL_BITS) | (elapsed >> PAGE_BITS)) + 1
+    const last = u32(-1) >> shift
+    let at = (key * HASH) >> shift
+    let slot = slots + at * SLOT_BYTES
+    let owner = load<u32>(slot)
+    while (owner != key) {
+      if (owner == 0) {
+        store<u32>(slot, key)
+        store<u32>(slot, freePage, 4)
+        freePage += PAGE_BYTES
+        pages++
+        break
+      }
+      at = (at + 1) & last
+      slot = slots + at * SLOT_BYTES
+      owner = load<u32>(slot)
+    }
+    const counter = load<u32>(slot, 4) + ((elapsed & (PAGE_SIZE - 1)) << 1)
+    const before = u32(load<u16>(counter))
+    store<u16>(counter, u16(before + 1))
+    values += u32(before == 0)
+    if (before == u32(u16.MAX_VALUE)) {
+      store<u32>(wrapsEnd, counter)
+      wrapsEnd += 4
+    }
+  }
 }
 
 /**
@@ -82,7 +111,7 @@ export function tally(end: u32): void {
     const elapsed = load<u32>(waiting, 4)
     let place = Lists.placeOf(cell)
     if (place != IN_PAGES && Lists.isFull(place)) place = continueList(cell, place)
-    if (place == IN_PAGES) count(cell, elapsed)
+    if (place == IN_PAGES) Pages.count(cell, elapsed)
     else {
       store<u16>(place, u16(elapsed))
       Lists.setPlace(cell, place + 2)
@@ -101,40 +130,12 @@ function continueList(cell: u32, place: u32): u32 {
   const next = Lists.extend(place)
   if (next != 0) return next
   for (let list = place - LIST_BYTES; list != 0; list = Lists.release(list)) {
-    for (let at = list + LIST_HEAD_BYTES; at < list + LIST_BYTES; at += 2) count(cell, u32(load<u16>(at)))
+    for (let at = list + LIST_HEAD_BYTES; at < list + LIST_BYTES; at += 2)
+      Pages.count(cell, u32(load<u16>(at)))
   }
   Lists.setPlace(cell, IN_PAGES)
   makeRoom()
   return IN_PAGES
-}
-
-@inline
-function count(cell: u32, elapsed: u32): void {
-  const key = ((cell << PAGES_PER_CELL_BITS) | (elapsed >> PAGE_BITS)) + 1
-  const last = u32(-1) >> shift
-  let at = (key * HASH) >> shift
-  let slot = slots + at * SLOT_BYTES
-  let owner = load<u32>(slot)
-  while (owner != key) {
-    if (owner == 0) {
-      store<u32>(slot, key)
-      store<u32>(slot, freePage, 4)
-      freePage += PAGE_BYTES
-      pages++
-      break
-    }
-    at = (at + 1) & last
-    slot = slots + at * SLOT_BYTES
-    owner = load<u32>(slot)
-  }
-  const counter = load<u32>(slot, 4) + ((elapsed & (PAGE_SIZE - 1)) << 1)
-  const before = u32(load<u16>(counter))
-  store<u16>(counter, u16(before + 1))
-  values += u32(before == 0)
-  if (before == u32(u16.MAX_VALUE)) {
-    store<u32>(wrapsEnd, counter)
-    wrapsEnd += 4
-  }
 }
 
 /** Every queued row, and every time of a list, may need its own page; and a row may make its count wrap around. */
