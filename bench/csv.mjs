@@ -70,7 +70,7 @@ function compile() {
   ].map((name) => join(ROOT, `src/${name}.ts`))
   rmSync(out, { recursive: true, force: true })
   const { status } = spawnSync(
-    join(ROOT, 'node_modules/.bin/esbuild'),
+    join(import.meta.dirname, 'node_modules/.bin/esbuild'),
     [
       ...entries,
       ...[
@@ -80,12 +80,17 @@ function compile() {
         '--keep-names',
         '--platform=node',
         '--format=esm',
-        '--target=es2023'
+        '--target=es2023',
+        '--log-level=error'
       ],
       '--entry-names=[name]',
       `--outdir=${join(out, 'results')}`
     ],
-    { stdio: ['ignore', 'ignore', 'inherit'] }
+    // What the sources import is among the packages of bench/ too, for clones without the project's own.
+    {
+      env: { ...process.env, NODE_PATH: join(import.meta.dirname, 'node_modules') },
+      stdio: ['ignore', 'ignore', 'inherit']
+    }
   )
   if (status !== 0) throw new Error('could not bundle the sources')
 }
