@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { reportFigure } from './figure.mjs'
 
 const ROUNDS = Number(process.env.LOADGATE_BENCH_ROUNDS ?? 3)
 const MOST = 1 / 5
@@ -47,9 +48,7 @@ function print() {
     )
   }
   const share = bestOf(list.runs) / bestOf(build.runs)
-  console.log(
-    `\nGoal: at most ${MOST} of the build's time: ${share.toFixed(2)}, ${share <= MOST ? 'met' : 'missed'}.`
-  )
+  reportFigure({ name: "time of the pinned list to the build's", value: share, unit: 'ratio', atMost: MOST })
   const contents = new Set(subjects.flatMap(({ runs }) => runs.map((run) => JSON.stringify(jarsOf(run)))))
   console.log(
     `Goal: the same jars, byte for byte: ${contents.size === 1 ? 'met' : `missed, ${contents.size} different sets`}.\n`

@@ -2,6 +2,7 @@
 // API server with hundreds of pods, until the service cannot keep up. Flags: --pods 500 --rate 2000 (rows/s of each) --seconds 10.
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
+import { reportFigure } from './figure.mjs'
 import { runOnCluster } from './kubernetes/real-cluster.mjs'
 import { runOnStandIn } from './kubernetes/run-on-stand-in.mjs'
 
@@ -10,6 +11,7 @@ const REAL = { pods: 20, rate: 200, seconds: 10 }
 /** Later than that, and figures are not live any more. */
 const KEEPS_UP_MS = 1000
 const STEPS = [0.5, 1, 1.5, 2]
+const GOAL_MB = 400
 
 const { values } = parseArgs({
   options: {
@@ -80,6 +82,9 @@ async function measureStandIn() {
       ? `It kept up with everything that was tried: ${last.name}.`
       : `It kept up with ${last?.name ?? 'none'}, and not with ${runs.at(-1).name}.`
   )
+  const load = `with ${pods} pods × ${rate} rows/s`
+  reportFigure({ name: `peak memory ${load}`, value: whole.maxRss / MB, unit: 'MB', atMost: GOAL_MB })
+  reportFigure({ name: `lag at the end ${load}`, value: whole.lag.late, unit: 'ms', atMost: KEEPS_UP_MS })
 }
 
 async function measure(options) {

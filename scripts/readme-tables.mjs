@@ -1,11 +1,12 @@
 // Writes the tables of inputs and outputs: the ten inputs that matter most into README.md, all of them into docs/inputs.md, in the groups of
-// `loadgate run --help`, and the outputs of action.yml below them. With --check it only fails if they differ: npm run generate -- docs
-// --root <folder> uses another folder than the project's.
+// `loadgate run --help`, and the outputs of action.yml below them; and the last figures of bench/history.csv into bench/README.md. With
+// --check it only fails if they differ: npm run generate -- docs. --root <folder> uses another folder than the project's.
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
+import { describeHistory, parseHistory } from '../bench/history.mjs'
 import { describeInput, INPUT_GROUPS, INPUT_NAMES, INPUTS } from '../src/contract/inputs.ts'
 
 const MAIN_INPUTS = [
@@ -19,7 +20,8 @@ const { values } = parseArgs({
     root: { type: 'string', default: fileURLToPath(new URL('..', import.meta.url)) }
   }
 })
-const { outputs } = parse(await readFile(path.join(values.root, 'action.yml'), 'utf8'))
+const read = (name) => readFile(path.join(values.root, name), 'utf8')
+const { outputs } = parse(await read('action.yml'))
 
 await write('README.md', { 'main inputs': inputTable(MAIN_INPUTS) })
 await write('docs/inputs.md', {
@@ -28,16 +30,18 @@ await write('docs/inputs.md', {
   ).join('\n\n'),
   outputs: table(['Output', 'Meaning'], Object.entries(outputs).map(outputRow))
 })
+await write('bench/README.md', {
+  'recorded figures': describeHistory(parseHistory(await read('bench/history.csv')))
+})
 
 /** Fills the page's tables in; with --check, only compares them. */
 async function write(page, tables) {
-  const file = path.join(values.root, page)
-  const before = await readFile(file, 'utf8')
+  const before = await read(page)
   const after = Object.entries(tables).reduce((text, [name, rows]) => fill(page, text, name, rows), before)
   if (after === before) return
-  if (!values.check) return writeFile(file, after)
+  if (!values.check) return writeFile(path.join(values.root, page), after)
   console.error(
-    `The tables in ${page} are out of date with src/contract/inputs.ts or action.yml: run \`npm run generate -- docs\` and commit the result.`
+    `The tables in ${page} are out of date with src/contract/inputs.ts, action.yml or bench/history.csv: run \`npm run generate -- docs\` and commit the result.`
   )
   process.exitCode = 1
 }

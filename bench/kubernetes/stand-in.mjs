@@ -18,6 +18,7 @@ const { pods: podCount, rate, seconds, idleSeconds, pollMs, messageBytes } = opt
 const started = `${Date.now()}000000 - - -`
 let ended = ''
 let labels = {}
+let jobName = ''
 const streams = { samples: new Set(), output: new Set() }
 
 /** The rows of some pods. */
@@ -177,7 +178,11 @@ function handle(request, response) {
   const chunks = []
   request.on('data', (chunk) => chunks.push(chunk))
   request.on('end', () => {
-    if (request.method === 'POST') ({ labels } = JSON.parse(Buffer.concat(chunks)).spec.template.metadata)
+    if (request.method === 'POST') {
+      const { metadata, spec } = JSON.parse(Buffer.concat(chunks))
+      jobName = metadata.name
+      labels = spec.template.metadata.labels
+    }
     response.setHeader('Content-Type', 'application/json')
     response.end(JSON.stringify(documentFor(request)))
   })
@@ -190,9 +195,7 @@ function documentFor({ method, url }) {
     return { items: Array.from({ length: podCount }, (_, index) => podOf(index)) }
   if (pathname.endsWith('/jobs'))
     return {
-      items: [
-        { metadata: { name: `loadgate-${labels['loadgate.dev/grid']}`, uid: 'job', labels }, status: {} }
-      ]
+      items: [{ metadata: { name: jobName, uid: 'job', labels }, status: {} }]
     }
   return { items: [] }
 }
