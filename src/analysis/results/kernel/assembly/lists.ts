@@ -1,9 +1,9 @@
 import { CELLS, LIST_BYTES, LIST_HEAD_BYTES, MOST_LISTS } from './layout'
 import { reserve } from './heap'
 
-// Times of cells that have few: lists of 16-bit numbers, each of them one cache line. Ten thousand labels have a few hundred rows each,
-// hardly two of them with the same time: counts would take thirty times the memory, and a cache miss or two per row. A list begins with
-// the address of the one before it, or 0, and which one of its cell it is, from 1.
+// Times of cells that have few: lists of 16-bit numbers, each of them one cache line. Ten thousand labels have a few hundred rows each, and
+// few of these have the same time: counts would take several times the memory, and more cache misses per row. A list begins with the
+// address of the one before it, or 0, and which one of its cell it is, from 1.
 
 const CHUNK_LISTS: u32 = 1024
 
