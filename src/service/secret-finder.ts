@@ -134,6 +134,18 @@ export class SecretFinder {
   }
 }
 
+/** Makes a finder of each list once: a tool prints thousands of lines, and a run may have a thousand nodes. */
+export function rememberFinders(
+  textsOf: (list: readonly string[]) => string[]
+): (list: readonly string[]) => SecretFinder {
+  const finders = new WeakMap<readonly string[], SecretFinder>()
+  return (list) => {
+    const finder = finders.get(list) ?? new SecretFinder(textsOf(list))
+    finders.set(list, finder)
+    return finder
+  }
+}
+
 /** The ends come in order. What is found later may reach back over what was found before. */
 function addStretch(stretches: { start: number; end: number }[], start: number, end: number): void {
   let from = start

@@ -1,6 +1,6 @@
 import { isSecretName } from '../../contract/secret-names.js'
 import type { PropertyOverride } from './engine.js'
-import { LEAST_LENGTH, SecretFinder } from '../secret-finder.js'
+import { LEAST_LENGTH, rememberFinders } from '../secret-finder.js'
 
 export const REDACTED = '***'
 
@@ -59,14 +59,7 @@ export function redactKnown(text: string, secrets: readonly string[]): string {
   return finderOf(secrets).replaceIn(text, REDACTED)
 }
 
-/** A list of secrets stays the same while a tool prints thousands of lines. */
-const finders = new WeakMap<readonly string[], SecretFinder>()
-
-function finderOf(secrets: readonly string[]): SecretFinder {
-  const finder = finders.get(secrets) ?? new SecretFinder(secretForms(secrets))
-  finders.set(secrets, finder)
-  return finder
-}
+const finderOf = rememberFinders(secretForms)
 
 function strikeNamed(whole: string, start: string, name: string): string {
   if (!isSecretName(name)) return whole

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { SampleColumns } from '../../analysis/results/csv/header.js'
 import type { Row } from '../../analysis/results/csv/row-splitter.js'
-import { SecretFinder, type Stretch } from '../secret-finder.js'
+import { rememberFinders, type SecretFinder, type Stretch } from '../secret-finder.js'
 import { openRegular } from '../regular-file.js'
 import { RowCutter } from './row-cutter.js'
 import { SampleRows } from './sample-rows.js'
@@ -24,14 +24,7 @@ const TEXTS: readonly (keyof SampleColumns)[] = [
   ] as const)
 ]
 
-/** A run has the same list of secrets for all of its nodes, and there may be a thousand. */
-const finders = new WeakMap<readonly string[], SecretFinder>()
-
-function finderOf(forms: readonly string[]): SecretFinder {
-  const finder = finders.get(forms) ?? new SecretFinder(forms.map(asInRow))
-  finders.set(forms, finder)
-  return finder
-}
+const finderOf = rememberFinders((forms) => forms.map(asInRow))
 
 /** In a quoted field a quote is doubled; masking one of the two would end the field. A character per byte: what is found are places in the bytes. */
 function asInRow(form: string): string {

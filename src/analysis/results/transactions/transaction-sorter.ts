@@ -21,7 +21,7 @@ const JITTER_MS = 1
 /** How many rows of each thread are looked at, before and after a transaction. */
 const LOOKED_AT = 64
 const ROW_FIELDS = 4
-const EARLIER_MS = [17, 37] as const
+const EARLIER_MS = [17, 37]
 const EARLIEST_MS = Math.max(...EARLIER_MS)
 /** A shorter transaction begins and ends with any adjacent row. */
 const MIN_SPAN_MS = 10
@@ -74,11 +74,8 @@ class Open {
   constructor(transaction: Transaction) {
     const { startMs, endMs } = transaction
     this.transaction = transaction
-    this.spans = [
-      makeSpan(startMs, endMs),
-      makeSpan(startMs - EARLIER_MS[0], endMs - EARLIER_MS[0]),
-      makeSpan(startMs - EARLIER_MS[1], endMs - EARLIER_MS[1])
-    ]
+    const earlier = EARLIER_MS.map((ms) => makeSpan(startMs - ms, endMs - ms))
+    this.spans = [makeSpan(startMs, endMs), ...earlier]
   }
 }
 
@@ -152,7 +149,7 @@ export class TransactionSorter {
       if (isOwn) look(open, rowStartMs, rowEndMs, weight)
       else open.isHidden ||= rowStartMs >= startMs && rowEndMs <= endMs + JITTER_MS
     })
-    open.before = copySpan(open.spans[0])
+    open.before = { ...open.spans[0] }
     thread.add(startMs, endMs, transaction)
     this.#open.set(thread, [...(this.#open.get(thread) ?? []), open])
   }
@@ -319,10 +316,6 @@ export class TransactionSorter {
 
 function makeSpan(startMs: number, endMs: number): Span {
   return { startMs, endMs, begins: false, ends: false, isEmpty: true, samples: 0, failing: 0 }
-}
-
-function copySpan({ startMs, endMs, begins, ends, isEmpty, samples, failing }: Span): Span {
-  return { startMs, endMs, begins, ends, isEmpty, samples, failing }
 }
 
 function look(open: Open, startMs: number, endMs: number, { samples, outcome }: Weight): void {

@@ -11,9 +11,9 @@ import {
 import { reserve } from './heap'
 import { Lists } from './lists'
 
-// Counts of the times of cells that have many: pages of sixteen neighbours that only exist if something was counted. Slots of two ints locate them, by open addressing:
-// cell and page in one number, + 1, and the page's address. A count has sixteen bits, which is enough for nearly all: if one wraps
-// around to zero, its address is added to a list.
+// Counts of the times of cells that have many: pages of sixteen neighbours that only exist if something was counted. Slots of two ints
+// locate them, by open addressing: cell and page in one number, + 1, and the page's address. A count has sixteen bits, which is enough
+// for nearly all: if one wraps around to zero, its address is added to a list.
 
 const PAGE_SIZE: u32 = 1 << PAGE_BITS
 const PAGE_BYTES: u32 = 2 << PAGE_BITS
