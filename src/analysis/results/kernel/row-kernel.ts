@@ -215,6 +215,8 @@ export class KernelTimes {
   readonly #exports: KernelExports
   readonly #memory: KernelMemory
   readonly #first: number
+  /** Cells and times by turns. */
+  readonly #waiting: number[] = []
 
   constructor(exports: KernelExports, memory: KernelMemory, first: number) {
     this.#exports = exports
@@ -222,14 +224,23 @@ export class KernelTimes {
     this.#first = first
   }
 
-  /** Counts one more; false if that is too long for the kernel. */
+  /** Counts one more, later: the row may still be read, in memory that moves when it grows. False if it is too long for the kernel. */
   add(cell: number, elapsedMs: number): boolean {
     if (elapsedMs >>> layout.TIME_BITS !== 0) return false
-    this.#exports.countTime(this.#first + cell, elapsedMs)
+    this.#waiting.push(cell, elapsedMs)
     return true
   }
 
+  /** While no row is being read. */
+  countWaiting(): void {
+    const waiting = this.#waiting
+    for (let i = 0; i < waiting.length; i += 2)
+      this.#exports.countTime(this.#first + waiting[i]!, waiting[i + 1]!)
+    waiting.length = 0
+  }
+
   toRuns(cells: number): CountedRuns {
+    this.countWaiting()
     return readCounts(this.#exports, this.#memory, { first: this.#first, cells })
   }
 }

@@ -34,7 +34,9 @@ export class ByteScanner {
   readonly #options: ByteScannerOptions
   readonly #limit: number
   readonly #problems = new RowProblems()
-  #buffer: Uint8Array
+  /** Until there is a kernel, in whose memory the bytes are from then on. */
+  #own: Uint8Array
+  #memory: RowKernel | undefined
   #length = 0
   /** This many bytes at the start of the buffer are rows that were already read. */
   #history = 0
@@ -56,7 +58,7 @@ export class ByteScanner {
 
   constructor(options: ByteScannerOptions) {
     this.#options = options
-    this.#buffer = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
+    this.#own = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
     this.#limit = options.limit ?? Infinity
     // The kernel only knows when rows start, and nothing of their details.
     const isPlain = options.countEndsFromMs === undefined && options.details === undefined
@@ -65,6 +67,11 @@ export class ByteScanner {
     if (options.header !== undefined) this.#useHeader(options.header)
     // Rows from the middle of a CSV are not its first ones.
     this.#firstRows = options.header === undefined ? new FirstRows() : undefined
+  }
+
+  /** The kernel's memory moves when it grows. */
+  get #buffer(): Uint8Array {
+    return this.#memory?.room ?? this.#own
   }
 
   /** Further bytes would be ignored. */
@@ -128,6 +135,7 @@ export class ByteScanner {
     if (this.#header === undefined && !this.isStopped) used = this.#takeHeader()
     if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
     if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
+    this.#samples?.countWaiting()
     if (this.isDone) used = this.#length
     this.#drop(used)
     const isFull = this.#length === this.#buffer.length - 1
@@ -151,7 +159,6 @@ export class ByteScanner {
     const limit = from + this.#limit - this.consumed
     const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
     this.#samples?.followTimes()
-    this.#buffer = kernel.room
     this.consumed += used - from
     if (kernel.isStopped) this.#leaveKernel(used)
     return used
@@ -243,12 +250,8 @@ export class ByteScanner {
       return
     }
     const capacity = this.#buffer.length * 2
-    if (this.#kernel !== undefined) {
-      this.#kernel.resize(capacity)
-      this.#buffer = this.#kernel.room
-      return
-    }
-    this.#buffer = grow(this.#buffer, new Uint8Array(capacity))
+    if (this.#memory === undefined) this.#own = grow(this.#own, new Uint8Array(capacity))
+    else this.#memory.resize(capacity)
   }
 
   /** Creating a kernel takes a moment, which only pays off for larger files. */
@@ -260,10 +263,10 @@ export class ByteScanner {
     if (kernel === undefined) return
     this.#kernel = kernel
     this.#samples?.useKernel(kernel)
-    const bytes = this.#buffer.subarray(0, this.#length)
-    kernel.resize(this.#buffer.length)
-    this.#buffer = kernel.room
-    this.#buffer.set(bytes)
+    kernel.resize(this.#own.length)
+    this.#memory = kernel
+    this.#buffer.set(this.#own.subarray(0, this.#length))
+    this.#own = new Uint8Array(0)
   }
 
   #stop(problem: string): void {

@@ -182,6 +182,12 @@ export class SampleReader {
     this.#kernel?.line.follow(this.#requests.line)
   }
 
+  /** Called between blocks of rows. */
+  countWaiting(): void {
+    this.#kernel?.requests.countWaiting()
+    this.#kernel?.parts.countWaiting()
+  }
+
   toParts(): SamplePart[] {
     const at = this.#at
     const hasLabels = at.label >= 0
