@@ -15,7 +15,8 @@ test.each([
 ])('memory may grow while a row in it is read: one %s', (_, labels, write) => {
   const rows = Array.from(
     { length: ROWS },
-    (_row, i) => `${write(START_MS + i)},${(i * 7919) % 60_000},label ${i % labels},no ${i % 9},false,users 1-1\n`
+    (_row, i) =>
+      `${write(START_MS + i)},${(i * 7919) % 60_000},label ${i % labels},no ${i % 9},false,users 1-1\n`
   )
   const bytes = new TextEncoder().encode(HEADER + rows.join(''))
   const [counted, plain] = [0, Infinity].map((kernelFrom) => {
