@@ -35,7 +35,7 @@ final class RowsStatsEngine implements StatsEngine {
       row.responseCode = orEmpty(code);
       row.responseMessage = status.name();
       row.failureMessage = row.isSuccess ? "" : orEmpty(message);
-      record(row);
+      rows.add(row);
     }
     gatling.logResponse(scenario, groups, name, startMs, endMs, status, code, message);
   }
@@ -48,17 +48,8 @@ final class RowsStatsEngine implements StatsEngine {
     row.isSuccess = false;
     row.responseMessage = "Not sent";
     row.failureMessage = error;
-    record(row);
-    gatling.logRequestCrash(scenario, groups, name, error);
-  }
-
-  /**
-   * In the file before the user goes on, so that a kill loses at most one row per user. It costs a system call per row, as
-   * JMeter's results do.
-   */
-  private void record(Row row) {
     rows.add(row);
-    rows.flush();
+    gatling.logRequestCrash(scenario, groups, name, error);
   }
 
   /** Gatling does not say which user got the response, only in which scenario; users are named as JMeter names its threads. */

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * A file of samples in JMeter's CSV. Only complete rows reach it, each batch in one write at its end, so that several
- * processes can share one file, and at the latest half a second after they were added.
+ * processes can share one file.
  */
 public final class RowsFile implements AutoCloseable {
     public static final String HEADER = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,"
@@ -16,7 +16,6 @@ public final class RowsFile implements AutoCloseable {
     public static final String FAILED = "samples could not be written: ";
     /** After the others, in files whose rows can be part of each other. */
     private static final String PART_OF = ",partOf";
-    private static final long FLUSH_EVERY_MS = 500;
     private static final int FLUSH_AT_LENGTH = 1 << 16;
 
     private final StringBuilder pending = new StringBuilder();
@@ -35,7 +34,10 @@ public final class RowsFile implements AutoCloseable {
         file = new FileOutputStream(path, true);
         if (file.getChannel().size() == 0) pending.append(HEADER).append(hasParts ? PART_OF : "").append('\n');
         flush();
-        Thread flusher = new Thread(this::flushNowAndThen, "rows");
+    }
+
+    public void flushEvery(long ms) {
+        Thread flusher = new Thread(() -> flushNowAndThen(ms), "rows");
         flusher.setDaemon(true);
         flusher.start();
     }
@@ -79,10 +81,10 @@ public final class RowsFile implements AutoCloseable {
         }
     }
 
-    private void flushNowAndThen() {
+    private void flushNowAndThen(long ms) {
         try {
             while (true) {
-                Thread.sleep(FLUSH_EVERY_MS);
+                Thread.sleep(ms);
                 flush();
             }
         } catch (InterruptedException end) {
