@@ -1,9 +1,14 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into the list is in range by construction */
 
-/** The first index below `size` of an ascending list whose number is above `limit`, or `size`. */
-export function firstAbove(list: Float64Array, size: number, limit: number): number {
-  let low = 0
-  let high = size
+/** The first index from `from` to below `to` of an ascending list whose number is above `limit`, or `to`. */
+export function firstAbove(
+  list: Float64Array | Uint32Array,
+  from: number,
+  to: number,
+  limit: number
+): number {
+  let low = from
+  let high = to
   while (low < high) {
     const middle = (low + high) >>> 1
     if (list[middle]! > limit) high = middle

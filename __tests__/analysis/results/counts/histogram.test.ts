@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
-import { Histogram } from '../../../../src/analysis/results/counts/histogram.js'
+import { countAt, Histogram } from '../../../../src/analysis/results/counts/histogram.js'
 import { makeRandom } from '../../../support/data/seeded-random.js'
 
 function listRuns(histogram: Histogram, cells: number): [number, number][][] {
-  const { offsets, values, counts } = histogram.toRuns(cells)
+  const runs = histogram.toRuns(cells)
+  const { offsets, values } = runs
   return Array.from({ length: cells }, (_, cell) =>
     Array.from({ length: offsets[cell + 1]! - offsets[cell]! }, (_run, i): [number, number] => [
       values[offsets[cell]! + i]!,
-      counts[offsets[cell]! + i]!
+      countAt(runs, offsets[cell]! + i, offsets[cell]!)
     ])
   )
 }

@@ -28,7 +28,7 @@ describe('buckets', () => {
     expect(times).toEqual({
       offsets: new Uint32Array([0, 2, 3]),
       values: new Uint32Array([5, 6, 7]),
-      counts: new Uint32Array([1, 1, 1])
+      upTo: new Uint32Array([1, 2, 1])
     })
   })
 
@@ -70,9 +70,9 @@ describe('buckets', () => {
     line.absorb(START_MS, 3, 1, 9, times)
     const scan = line.toScan()
     expect([scan.samples[0], scan.failures[0], scan.threads[0]]).toEqual([4, 1, 9])
-    expect([[...scan.times.values], [...scan.times.counts]]).toEqual([
+    expect([[...scan.times.values], [...scan.times.upTo]]).toEqual([
       [0, 65_408],
-      [3, 1]
+      [3, 4]
     ])
   })
 })

@@ -1,10 +1,13 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
-/** Values and their counts, run after run: run `r` is from `offsets[r]` to `offsets[r + 1]`, values ascending. */
+/**
+ * Distinct values in ascending order, and how many of the run's are up to each, run after run: run `r` is from `offsets[r]` to
+ * `offsets[r + 1]`.
+ */
 export interface CountedRuns {
   readonly offsets: Uint32Array
   readonly values: Uint32Array
-  readonly counts: Uint32Array
+  readonly upTo: Uint32Array
 }
 
 const FIRST_SLOTS = 1024
@@ -34,7 +37,7 @@ export class Histogram {
       if (counts[slot] !== 0) this.#put(keys[slot * 2]!, keys[slot * 2 + 1]!, counts[slot]!)
   }
 
-  /** The counts of cells 0 to `cells - 1`, one run each. */
+  /** Those of cells 0 to `cells - 1`, one run each. */
   toRuns(cells: number): CountedRuns {
     const all = new Float64Array(this.#size)
     let size = 0
@@ -42,15 +45,17 @@ export class Histogram {
       if (this.#counts[slot] !== 0)
         all[size++] = this.#keys[slot * 2]! * BUCKETS_A_CELL + this.#keys[slot * 2 + 1]!
     const offsets = new Uint32Array(cells + 1)
-    const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
+    const [values, upTo] = [new Uint32Array(size), new Uint32Array(size)]
+    let total = 0
     all.sort().forEach((key, i) => {
       const [cell, bucket] = [Math.floor(key / BUCKETS_A_CELL), key % BUCKETS_A_CELL]
       values[i] = valueOf(bucket, this.#bits)
-      counts[i] = this.#counts[this.#slotOf(cell, bucket)]!
+      if (offsets[cell + 1] === 0) total = 0
+      upTo[i] = total += this.#counts[this.#slotOf(cell, bucket)]!
       offsets[cell + 1] = i + 1
     })
     for (let cell = 1; cell <= cells; cell++) offsets[cell] = Math.max(offsets[cell]!, offsets[cell - 1]!)
-    return { offsets, values, counts }
+    return { offsets, values, upTo }
   }
 
   #put(cell: number, bucket: number, count: number): void {
@@ -87,24 +92,29 @@ export function valueOf(bucket: number, bits: number): number {
   return (bucket - (shift << half)) * 2 ** shift
 }
 
+/** How many of its run's values equal the one at `i`. */
+export function countAt({ upTo }: CountedRuns, i: number, from: number): number {
+  return i === from ? upTo[i]! : upTo[i]! - upTo[i - 1]!
+}
+
 /** Adds up both, run by run. */
 export function joinRuns(a: CountedRuns, b: CountedRuns): CountedRuns {
   if (a.values.length === 0) return b
   const size = a.values.length + b.values.length
-  const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
+  const [values, upTo] = [new Uint32Array(size), new Uint32Array(size)]
   const offsets = new Uint32Array(a.offsets.length)
   let next = 0
   for (let run = 0; run + 1 < offsets.length; run++) {
-    let [i, j] = [a.offsets[run]!, b.offsets[run]!]
+    let [i, j, ofA, ofB] = [a.offsets[run]!, b.offsets[run]!, 0, 0]
     const [iEnd, jEnd] = [a.offsets[run + 1]!, b.offsets[run + 1]!]
     while (i < iEnd || j < jEnd) {
       const value = Math.min(i < iEnd ? a.values[i]! : Infinity, j < jEnd ? b.values[j]! : Infinity)
+      if (i < iEnd && a.values[i] === value) ofA = a.upTo[i++]!
+      if (j < jEnd && b.values[j] === value) ofB = b.upTo[j++]!
       values[next] = value
-      if (i < iEnd && a.values[i] === value) counts[next]! += a.counts[i++]!
-      if (j < jEnd && b.values[j] === value) counts[next]! += b.counts[j++]!
-      next++
+      upTo[next++] = ofA + ofB
     }
     offsets[run + 1] = next
   }
-  return { offsets, values: values.slice(0, next), counts: counts.slice(0, next) }
+  return { offsets, values: values.slice(0, next), upTo: upTo.slice(0, next) }
 }

@@ -1,5 +1,5 @@
 import { CHART_BITS, LINE_UNIT_MS } from '../kernel/assembly/layout.js'
-import { bucketOf, valueOf, type CountedRuns } from './histogram.js'
+import { bucketOf, countAt, valueOf, type CountedRuns } from './histogram.js'
 import { grow } from '../typed-arrays.js'
 import type { TimeLineScan } from './scan-result.js'
 
@@ -130,11 +130,11 @@ export class TimeLine {
       this.#failures[record]! += old.failures[index]!
       this.#threads[record] = Math.max(this.#threads[record]!, old.threads[index]!)
     })
-    const { offsets, values, counts } = old.times
+    const { offsets, values } = old.times
     records.forEach((record, run) => {
       for (let i = offsets[run]!; i < offsets[run + 1]!; i++) {
         const bucket = bucketOf(values[i]!, CHART_BITS)
-        this.#timesOf(record, bucket + 1)[bucket]! += counts[i]!
+        this.#timesOf(record, bucket + 1)[bucket]! += countAt(old.times, i, offsets[run]!)
       }
     })
   }
@@ -148,18 +148,19 @@ export class TimeLine {
 export function toRuns(tables: readonly Uint32Array[]): CountedRuns {
   let size = 0
   for (const table of tables) for (const count of table) if (count > 0) size++
-  const [values, counts] = [new Uint32Array(size), new Uint32Array(size)]
+  const [values, upTo] = [new Uint32Array(size), new Uint32Array(size)]
   const offsets = new Uint32Array(tables.length + 1)
   let next = 0
   tables.forEach((table, run) => {
+    let total = 0
     for (let bucket = 0; bucket < table.length; bucket++) {
       if (table[bucket] === 0) continue
       values[next] = valueOf(bucket, CHART_BITS)
-      counts[next++] = table[bucket]!
+      upTo[next++] = total += table[bucket]!
     }
     offsets[run + 1] = next
   })
-  return { offsets, values, counts }
+  return { offsets, values, upTo }
 }
 
 /** How long a bucket of a tidy CSV lasts, unless it has shorter ones. */

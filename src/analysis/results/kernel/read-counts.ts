@@ -18,19 +18,19 @@ export function readCounts(
   const places = memory.ints.subarray(from, from + cells)
   // At most as many as this. What is not written to takes no memory.
   const most = places.reduce((sum, place) => sum + lists.sizeOf(place), exports.countValues())
-  const [values, counts] = [new Uint32Array(most), new Uint32Array(most)]
+  const [values, upTo] = [new Uint32Array(most), new Uint32Array(most)]
   const offsets = new Uint32Array(cells + 1)
   let end = 0
   for (let cell = 0; cell < cells; cell++) {
     const place = places[cell]!
-    if (place === layout.IN_PAGES) end = pages.write(first + cell, { values, counts }, end)
-    else if (place !== 0) end = lists.write(place, { values, counts }, end)
+    if (place === layout.IN_PAGES) end = pages.write(first + cell, { values, upTo }, end)
+    else if (place !== 0) end = lists.write(place, { values, upTo }, end)
     offsets[cell + 1] = end
   }
-  return { offsets, values: values.subarray(0, end), counts: counts.subarray(0, end) }
+  return { offsets, values: values.subarray(0, end), upTo: upTo.subarray(0, end) }
 }
 
-type Runs = Pick<CountedRuns, 'values' | 'counts'>
+type Runs = Pick<CountedRuns, 'values' | 'upTo'>
 
 const TIMES_A_LIST = (layout.LIST_BYTES - layout.LIST_HEAD_BYTES) / 2
 
@@ -53,18 +53,18 @@ class ListedTimes {
     return before + (place - list - layout.LIST_HEAD_BYTES) / 2
   }
 
-  /** Writes times and counts from `next` on; returns where they end. */
-  write(place: number, { values, counts }: Runs, next: number): number {
+  /** Writes times from `next` on; returns where they end. */
+  write(place: number, { values, upTo }: Runs, next: number): number {
     this.#read(place)
     const [known, bits, words] = [this.#counts, this.#times, this.#words]
-    let to = next
+    let [to, total] = [next, 0]
     for (let group = 0; group < words.length; group++) {
       for (let some = words[group]!; some !== 0; some &= some - 1) {
         const word = (group << 5) + lowestBit(some)
         for (let times = bits[word]!; times !== 0; times &= times - 1) {
           const time = (word << 5) + lowestBit(times)
           values[to] = time
-          counts[to++] = known[time]!
+          upTo[to++] = total += known[time]!
           known[time] = 0
         }
         bits[word] = 0
@@ -116,10 +116,10 @@ class PagedCounts {
     this.#wraps = readWraps(exports, memory)
   }
 
-  /** Writes the times and counts of a cell from `next` on; returns where they end. */
-  write(cell: number, { values, counts }: Runs, next: number): number {
+  /** Writes the times of a cell from `next` on; returns where they end. */
+  write(cell: number, { values, upTo }: Runs, next: number): number {
     const { ints, shorts } = this.#memory
-    let to = next
+    let [to, total] = [next, 0]
     for (; this.#at < this.#end; this.#at += 2) {
       const key = (ints[this.#at + 1]! >>> 0) - 1
       const owner = key >>> PAGES_PER_CELL_BITS
@@ -132,7 +132,7 @@ class PagedCounts {
         const count = shorts[page + i]! + more
         if (count === 0) continue
         values[to] = least + i
-        counts[to++] = count
+        upTo[to++] = total += count
       }
     }
     return to

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { ErrorTable } from '../counts/error-table.js'
-import { type CountedRuns, Histogram, joinRuns } from '../counts/histogram.js'
+import { countAt, type CountedRuns, Histogram, joinRuns } from '../counts/histogram.js'
 import { TIME_BITS } from '../kernel/assembly/layout.js'
 import type { DetailTally, RowDetails } from '../details/detail-tally.js'
 import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
@@ -60,12 +60,13 @@ export class SampleTally {
   /** From now on the kernel counts, and so it does what has been counted here. */
   useKernel(kernel: KernelTimes): void {
     const cells = this.#sums.length
-    const { offsets, values, counts } = this.#times.toRuns(cells)
+    const runs = this.#times.toRuns(cells)
+    const { offsets, values } = runs
     this.#times = new Histogram(TIME_BITS)
     this.#kernel = kernel
     for (let cell = 0; cell < cells; cell++)
       for (let i = offsets[cell]!; i < offsets[cell + 1]!; i++)
-        for (let n = 0; n < counts[i]!; n++) {
+        for (let n = countAt(runs, i, offsets[cell]!); n > 0; n--) {
           if (kernel.add(cell, values[i]!)) this.#sums[cell]! -= values[i]!
           else this.#times.add(cell, values[i]!)
         }
@@ -162,12 +163,12 @@ export class SampleTally {
 }
 
 /** Adds the number of samples of each run, and their times. */
-function addUp({ offsets, values, counts }: CountedRuns, samples: Float64Array, sums?: Float64Array): void {
+function addUp({ offsets, values, upTo }: CountedRuns, samples: Float64Array, sums?: Float64Array): void {
   for (let run = 0; run < samples.length; run++) {
     let [count, sum] = [0, 0]
     for (let i = offsets[run]!; i < offsets[run + 1]!; i++) {
-      count += counts[i]!
-      sum += values[i]! * counts[i]!
+      sum += values[i]! * (upTo[i]! - count)
+      count = upTo[i]!
     }
     samples[run]! += count
     if (sums !== undefined) sums[run]! += sum

@@ -148,7 +148,7 @@ function listWaiting(
 
 /** Whether an ascending list has a number from one to another. */
 function hasWithin(list: Float64Array, from: number, to: number): boolean {
-  const last = firstAbove(list, list.length, to) - 1
+  const last = firstAbove(list, 0, list.length, to) - 1
   return last >= 0 && list[last]! >= from
 }
 
