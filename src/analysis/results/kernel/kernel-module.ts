@@ -27,6 +27,7 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   findRows(from: number, to: number): number
   countRows(limit: number): number
   countTime(cell: number, elapsed: number): void
+  sortTimes(place: number): number
   learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
   moveLine(startMs: bigint, widening: number): void
 }
@@ -34,7 +35,7 @@ type KernelFigure =
   | ('endOfLines' | 'listRows' | 'listStart')
   | ('nextRow' | 'hasStopped' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
   | ('endScopes' | 'endPages' | 'endPagesStop' | 'leastStall' | 'longRows' | 'longRowsStop')
-  | 'listPlaces'
+  | ('listPlaces' | 'sortedTimes')
   | ('countPages' | 'countValues' | 'wrapsStart' | 'wrapsStop' | 'sortPages')
 
 /** Null if WebAssembly SIMD is not available. */

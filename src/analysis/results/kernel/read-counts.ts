@@ -13,7 +13,7 @@ export function readCounts(
   { first, cells }: { readonly first: number; readonly cells: number }
 ): CountedRuns {
   const pages = new PagedCounts(exports, memory)
-  const lists = new ListedTimes(memory)
+  const lists = new ListedTimes(exports, memory)
   const from = exports.listPlaces() / 4 + first
   const places = memory.ints.subarray(from, from + cells)
   // At most as many as this. What is not written to takes no memory.
@@ -34,69 +34,36 @@ type Runs = Pick<CountedRuns, 'values' | 'upTo'>
 
 const TIMES_A_LIST = (layout.LIST_BYTES - layout.LIST_HEAD_BYTES) / 2
 
-/** The times in the lists of one cell, sorted by a bit for each time, and a bit for each word of these bits. */
+/** The times in the lists of one cell. */
 class ListedTimes {
+  readonly #exports: KernelExports
   readonly #memory: KernelMemory
-  readonly #counts = new Uint16Array(1 << layout.TIME_BITS)
-  readonly #times = new Int32Array(1 << (layout.TIME_BITS - 5))
-  readonly #words = new Int32Array(1 << (layout.TIME_BITS - 10))
 
-  constructor(memory: KernelMemory) {
+  constructor(exports: KernelExports, memory: KernelMemory) {
+    this.#exports = exports
     this.#memory = memory
   }
 
   /** How many times there are before the place of the next one. */
   sizeOf(place: number): number {
     if (place <= layout.IN_PAGES) return 0
-    const list = firstByteOf(place)
+    // Of the list that ends at this place.
+    const list = (place - 1) & -layout.LIST_BYTES
     const before = (this.#memory.shorts[list / 2 + 2]! - 1) * TIMES_A_LIST
     return before + (place - list - layout.LIST_HEAD_BYTES) / 2
   }
 
   /** Writes times from `next` on; returns where they end. */
   write(place: number, { values, upTo }: Runs, next: number): number {
-    this.#read(place)
-    const [known, bits, words] = [this.#counts, this.#times, this.#words]
-    let [to, total] = [next, 0]
-    for (let group = 0; group < words.length; group++) {
-      for (let some = words[group]!; some !== 0; some &= some - 1) {
-        const word = (group << 5) + lowestBit(some)
-        for (let times = bits[word]!; times !== 0; times &= times - 1) {
-          const time = (word << 5) + lowestBit(times)
-          values[to] = time
-          upTo[to++] = total += known[time]!
-          known[time] = 0
-        }
-        bits[word] = 0
-      }
-      words[group] = 0
+    const end = this.#exports.sortTimes(place) / 4
+    const { ints } = this.#memory
+    let to = next
+    for (let at = this.#exports.sortedTimes() / 4; at < end; at += 2) {
+      values[to] = ints[at]!
+      upTo[to++] = ints[at + 1]!
     }
     return to
   }
-
-  #read(place: number): void {
-    const { ints, shorts } = this.#memory
-    const [known, bits, words] = [this.#counts, this.#times, this.#words]
-    let end = place
-    for (let list = firstByteOf(place); list !== 0; list = ints[list / 4]!) {
-      for (let at = (list + layout.LIST_HEAD_BYTES) / 2; at < end / 2; at++) {
-        const time = shorts[at]!
-        known[time]!++
-        bits[time >>> 5]! |= 1 << (time & 31)
-        words[time >>> 10]! |= 1 << ((time >>> 5) & 31)
-      }
-      end = ints[list / 4]! + layout.LIST_BYTES
-    }
-  }
-}
-
-/** Of the list that ends at this place. */
-function firstByteOf(place: number): number {
-  return (place - 1) & -layout.LIST_BYTES
-}
-
-function lowestBit(bits: number): number {
-  return 31 - Math.clz32(bits & -bits)
 }
 
 const PAGE_SIZE = 1 << layout.PAGE_BITS

@@ -60,6 +60,8 @@ const FALS: u32 = 0x736c6166
 const E: u8 = 101
 
 const ROW_BYTES: u32 = 24
+/** Labels of so many rows are looked up at once. */
+const LABEL_ROWS: u32 = 256
 
 /** The result for a row, if it is none of the reasons to leave it. */
 const COUNTED: i32 = -1
@@ -89,7 +91,13 @@ let timedEnd: u32 = 0
 let longList: u32 = 0
 let followedList: u32 = 0
 
+/** What was found for the labels of some rows, and where the line breaks of these rows are among all. */
+let foundLabels: u32 = 0
+let foundFrom: u32 = 0
+let foundEnd: u32 = 0
+
 export function prepareRows(): void {
+  foundLabels = reserve(LABEL_ROWS * 4)
   timedRows = reserve(WAITING_ROWS * ROW_BYTES)
   timedEnd = timedRows
   longList = reserve((WAITING_ROWS + 1) * 4)
@@ -140,6 +148,7 @@ export function setGroups(length: u32): u32 {
 export function startRows(): void {
   nextPlace = PLACES_AT
   nextLine = LINES_AT
+  foundEnd = LINES_AT
 }
 
 /** Where the next row starts. */
@@ -170,8 +179,12 @@ function takeRows<Order>(limit: u32): u32 {
   while (line < linesEnd && record < u32(RECORDS_END)) {
     if (load<u32>(place - 4) + 1 >= limit) break
     if (waiting >= u32(WAITING_END)) countWaiting()
+    if (line >= foundEnd) findLabels<Order>(place, line)
     const lineEnd = load<u32>(line)
-    const outcome = lineEnd - place == places ? takeRow<Order>(place, record) : REASON_ROW
+    const outcome =
+      lineEnd - place == places
+        ? takeRow<Order>(place, record, load<u32>(foundLabels + line - foundFrom))
+        : REASON_ROW
     if (outcome != COUNTED) {
       if (outcome == STOPPED) {
         isStopped = true
@@ -190,7 +203,29 @@ function takeRows<Order>(limit: u32): u32 {
   return record
 }
 
-function takeRow<Order>(place: u32, record: u32): i32 {
+/** With many labels they are not in the caches; here the processor waits for several of them at once. */
+function findLabels<Order>(firstPlace: u32, firstLine: u32): void {
+  const column = changetype<Order>(0).label
+  const places = u32(columnCount() - 1) << 2
+  let place = firstPlace
+  foundFrom = firstLine
+  foundEnd = min(firstLine + LABEL_ROWS * 4, endOfLines())
+  if (column < 0) return
+  for (let line = firstLine; line < foundEnd; line += 4) {
+    const lineEnd = load<u32>(line)
+    let found: u32 = 0
+    if (lineEnd - place == places) {
+      const start = Field.start(place, column)
+      const length = Field.end<Order>(place, column) - start
+      found = Labels.find(start, length, Labels.hash(start, length))
+    }
+    store<u32>(foundLabels + line - foundFrom, found)
+    place = lineEnd + 4
+  }
+}
+
+/** `label` is what was found for its label when it was looked up. */
+function takeRow<Order>(place: u32, record: u32, label: u32): i32 {
   const at = changetype<Order>(0)
   let faults: u64 = 0
   let startMs: i64 = 0
@@ -261,15 +296,19 @@ function takeRow<Order>(place: u32, record: u32): i32 {
   let cell = failures
   let scope: u32 = 0
   if (at.label >= 0) {
-    const start = Field.start(place, at.label)
-    const end = Field.end<Order>(place, at.label)
-    const hash = Labels.hash(start, end - start)
-    const found = Labels.find(start, end - start, hash)
+    let found = label
     if (found == 0) {
-      store<u32>(record, start, RECORD_LABEL_START << 2)
-      store<u32>(record, end, RECORD_LABEL_END << 2)
-      store<u32>(record, hash, RECORD_LABEL_HASH << 2)
-      return REASON_LABEL
+      // It may have been learned since.
+      const start = Field.start(place, at.label)
+      const end = Field.end<Order>(place, at.label)
+      const hash = Labels.hash(start, end - start)
+      found = Labels.find(start, end - start, hash)
+      if (found == 0) {
+        store<u32>(record, start, RECORD_LABEL_START << 2)
+        store<u32>(record, end, RECORD_LABEL_END << 2)
+        store<u32>(record, hash, RECORD_LABEL_HASH << 2)
+        return REASON_LABEL
+      }
     }
     scope = found >> LABEL_SCOPE_BIT
     cell = (((found & ((1 << LABEL_SCOPE_BIT) - 1)) - 1) << 1) | failures

@@ -7,6 +7,7 @@ import { prepareLists } from './lists'
 import { preparePages } from './pages'
 import { prepareRows, startRows } from './count-rows'
 import { prepareSkipping } from './skip-rows'
+import { prepareSorting } from './sort-times'
 
 export { setColumns, setDialect, setPartColumn, setThreadColumns } from './columns'
 export {
@@ -28,6 +29,7 @@ export { learnLabel } from './labels'
 export { listPlaces } from './lists'
 export { leastStall, longRows, longRowsStop } from './long'
 export { lineSlots, lineTimes, moveLine } from './line'
+export { sortedTimes, sortTimes } from './sort-times'
 export { countPages, countTime, countValues, sortPages, wrapsStart, wrapsStop } from './pages'
 
 export function prepare(): void {
@@ -38,6 +40,7 @@ export function prepare(): void {
   prepareEnds()
   prepareRows()
   prepareSkipping()
+  prepareSorting()
 }
 
 /** Finds the rows from `from`, where one starts, to `to`; returns why it stopped, one of INDEXED. */
