@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+/* eslint-disable @typescript-eslint/prefer-for-of -- percentiles are asked for often: iterators and closures would be most of the garbage */
 import { firstAbove } from '../typed-arrays.js'
 import { countAt, type CountedRuns } from './histogram.js'
 
@@ -19,15 +20,14 @@ export class Distribution {
   }
 
   get total(): number {
+    const runs = this.#searched
     let total = 0
-    for (const run of this.#searched) total += totalOf(run)
+    for (let i = 0; i < runs.length; i++) total += totalOf(runs[i]!)
     return total
   }
 
   countUpTo(value: number): number {
-    let count = 0
-    for (const run of this.#searched) count += countIn(run, value)
-    return count
+    return countIn(this.#searched, value)
   }
 
   /** The smallest value that `percent` of the samples do not exceed (nearest rank). */
@@ -39,7 +39,8 @@ export class Distribution {
     // It is between the least and the greatest of the runs' own.
     let least = 0xffffffff
     let greatest = 0
-    for (const run of runs) {
+    for (let i = 0; i < runs.length; i++) {
+      const run = runs[i]!
       const own = totalOf(run)
       if (own === 0) continue
       const value = valueAt(run, rankOf(percent, own))
@@ -48,7 +49,7 @@ export class Distribution {
     }
     while (least < greatest) {
       const middle = least + ((greatest - least) >>> 1)
-      if (this.countUpTo(middle) < rank) least = middle + 1
+      if (countIn(runs, middle) < rank) least = middle + 1
       else greatest = middle
     }
     return least
@@ -78,10 +79,16 @@ function totalOf({ runs: { offsets, upTo }, index }: Run): number {
   return end === offsets[index] ? 0 : upTo[end - 1]!
 }
 
-function countIn({ runs: { offsets, values, upTo }, index }: Run, value: number): number {
-  const from = offsets[index]!
-  const after = firstAbove(values, from, offsets[index + 1]!, value)
-  return after === from ? 0 : upTo[after - 1]!
+/** How many are not above the value. */
+function countIn(some: readonly Run[], value: number): number {
+  let count = 0
+  for (let i = 0; i < some.length; i++) {
+    const { runs, index } = some[i]!
+    const from = runs.offsets[index]!
+    const after = firstAbove(runs.values, from, runs.offsets[index + 1]!, value)
+    if (after > from) count += runs.upTo[after - 1]!
+  }
+  return count
 }
 
 function valueAt({ runs: { offsets, values, upTo }, index }: Run, rank: number): number {
