@@ -2,7 +2,7 @@
 
 /** The first index from `from` to below `to` of an ascending list whose number is above `limit`, or `to`. */
 export function firstAbove(
-  list: Float64Array | Uint32Array,
+  list: Float64Array | Uint32Array | Uint16Array,
   from: number,
   to: number,
   limit: number

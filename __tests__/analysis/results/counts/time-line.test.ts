@@ -70,7 +70,7 @@ describe('buckets', () => {
     line.absorb(START_MS, 3, 1, 9, times)
     const scan = line.toScan()
     expect([scan.samples[0], scan.failures[0], scan.threads[0]]).toEqual([4, 1, 9])
-    expect([[...scan.times.values], [...scan.times.upTo]]).toEqual([
+    expect([[...scan.times.values], [...(scan.times.upTo ?? [])]]).toEqual([
       [0, 65_408],
       [3, 4]
     ])

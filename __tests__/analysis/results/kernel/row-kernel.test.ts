@@ -5,7 +5,7 @@ import { readHeader, type Layout } from '../../../../src/analysis/results/csv/he
 import { RowKernel, type RowTaker } from '../../../../src/analysis/results/kernel/row-kernel.js'
 import { Distribution } from '../../../../src/analysis/results/counts/distribution.js'
 import type { CountedRuns } from '../../../../src/analysis/results/counts/histogram.js'
-import type { ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
+import type { SamplePart, ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
 import { MOST_LISTED, MOST_LISTS } from '../../../../src/analysis/results/kernel/assembly/layout.js'
 import { TimeLine } from '../../../../src/analysis/results/counts/time-line.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
@@ -39,11 +39,9 @@ function scan(
   return scanner.end()
 }
 
-function countTimes(runs: CountedRuns): number {
-  return Array.from(
-    { length: runs.offsets.length - 1 },
-    (_, index) => new Distribution([{ runs, index }]).total
-  ).reduce((sum, total) => sum + total, 0)
+function countTimes(times: readonly CountedRuns[]): number {
+  const all = times.flatMap((runs) => Array.from(runs.offsets.slice(1), (_, index) => ({ runs, index })))
+  return new Distribution(all).total
 }
 
 /** The kernel may only differ in speed. */
@@ -53,6 +51,12 @@ function expectSame(bytes: Uint8Array, countFromMs?: number, countToMs?: number)
   )
   // Jest compares typed arrays number by number, which takes longer than all the rest.
   expect(isDeepStrictEqual(counted, plain) ? 'the same' : { counted, plain }).toBe('the same')
+}
+
+function listTimes({ times, samples }: SamplePart) {
+  return Array.from(samples, (_, index) =>
+    new Distribution(times.map((runs) => ({ runs, index }))).toCounts()
+  )
 }
 
 /** Which rows may have waited depends on what is known when they are read; which of them did does not. */
@@ -71,6 +75,7 @@ function asFound(scan: ScanResult) {
     ...scan,
     parts: scan.parts.map((part) => ({
       ...part,
+      times: listTimes(part),
       stalls: {
         ...part.stalls,
         overall: join(part.stalls.overall),

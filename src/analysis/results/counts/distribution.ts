@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 /* eslint-disable @typescript-eslint/prefer-for-of -- percentiles are asked for often: iterators and closures would be most of the garbage */
 import { firstAbove } from '../typed-arrays.js'
-import { countAt, type CountedRuns } from './histogram.js'
+import { countAt, countBefore, type CountedRuns } from './histogram.js'
 
 export interface Run {
   readonly runs: CountedRuns
@@ -74,9 +74,8 @@ export function rankOf(percent: number, total: number): number {
   return Math.max(1, Math.abs(exact - nearest) <= exact * 1e-13 ? nearest : Math.ceil(exact))
 }
 
-function totalOf({ runs: { offsets, upTo }, index }: Run): number {
-  const end = offsets[index + 1]!
-  return end === offsets[index] ? 0 : upTo[end - 1]!
+function totalOf({ runs, index }: Run): number {
+  return countBefore(runs, runs.offsets[index + 1]!, runs.offsets[index]!)
 }
 
 /** How many are not above the value. */
@@ -85,15 +84,15 @@ function countIn(some: readonly Run[], value: number): number {
   for (let i = 0; i < some.length; i++) {
     const { runs, index } = some[i]!
     const from = runs.offsets[index]!
-    const after = firstAbove(runs.values, from, runs.offsets[index + 1]!, value)
-    if (after > from) count += runs.upTo[after - 1]!
+    count += countBefore(runs, firstAbove(runs.values, from, runs.offsets[index + 1]!, value), from)
   }
   return count
 }
 
 function valueAt({ runs: { offsets, values, upTo }, index }: Run, rank: number): number {
-  const end = offsets[index + 1]!
-  return values[Math.min(firstAbove(upTo, offsets[index]!, end, rank - 1), end - 1)]!
+  const [from, end] = [offsets[index]!, offsets[index + 1]!]
+  const found = upTo === undefined ? from + rank - 1 : firstAbove(upTo, from, end, rank - 1)
+  return values[Math.min(found, end - 1)]!
 }
 
 /** Below this, values are summed in a plain table; there are few above. */

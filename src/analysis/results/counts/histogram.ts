@@ -1,13 +1,13 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
 /**
- * Distinct values in ascending order, and how many of the run's are up to each, run after run: run `r` is from `offsets[r]` to
- * `offsets[r + 1]`.
+ * Values in ascending order, and how many of the run's are up to each, run after run: run `r` is from `offsets[r]` to `offsets[r + 1]`.
+ * Without `upTo`, a run has each value as often as it was seen.
  */
 export interface CountedRuns {
   readonly offsets: Uint32Array
-  readonly values: Uint32Array
-  readonly upTo: Uint32Array
+  readonly values: Uint16Array | Uint32Array
+  readonly upTo?: Uint32Array
 }
 
 const FIRST_SLOTS = 1024
@@ -92,29 +92,14 @@ export function valueOf(bucket: number, bits: number): number {
   return (bucket - (shift << half)) * 2 ** shift
 }
 
-/** How many of its run's values equal the one at `i`. */
+/** How many values the one at `i` stands for, in a run that begins at `from`. */
 export function countAt({ upTo }: CountedRuns, i: number, from: number): number {
+  if (upTo === undefined) return 1
   return i === from ? upTo[i]! : upTo[i]! - upTo[i - 1]!
 }
 
-/** Adds up both, run by run. */
-export function joinRuns(a: CountedRuns, b: CountedRuns): CountedRuns {
-  if (a.values.length === 0) return b
-  const size = a.values.length + b.values.length
-  const [values, upTo] = [new Uint32Array(size), new Uint32Array(size)]
-  const offsets = new Uint32Array(a.offsets.length)
-  let next = 0
-  for (let run = 0; run + 1 < offsets.length; run++) {
-    let [i, j, ofA, ofB] = [a.offsets[run]!, b.offsets[run]!, 0, 0]
-    const [iEnd, jEnd] = [a.offsets[run + 1]!, b.offsets[run + 1]!]
-    while (i < iEnd || j < jEnd) {
-      const value = Math.min(i < iEnd ? a.values[i]! : Infinity, j < jEnd ? b.values[j]! : Infinity)
-      if (i < iEnd && a.values[i] === value) ofA = a.upTo[i++]!
-      if (j < jEnd && b.values[j] === value) ofB = b.upTo[j++]!
-      values[next] = value
-      upTo[next++] = ofA + ofB
-    }
-    offsets[run + 1] = next
-  }
-  return { offsets, values: values.slice(0, next), upTo: upTo.slice(0, next) }
+/** How many values of a run that begins at `from` there are before the one at `end`. */
+export function countBefore({ upTo }: CountedRuns, end: number, from: number): number {
+  if (upTo === undefined) return end - from
+  return end === from ? 0 : upTo[end - 1]!
 }

@@ -49,7 +49,7 @@ export interface SamplePart {
   readonly sums: Float64Array
   readonly minima: Uint32Array
   readonly maxima: Uint32Array
-  readonly times: CountedRuns
+  readonly times: readonly CountedRuns[]
   readonly line: TimeLineScan
   readonly errors: PartErrors
   readonly stalls: PartStalls

@@ -69,7 +69,8 @@ class Cells {
   add(part: SamplePart, cell: number): void {
     const samples = part.samples[cell]!
     if (samples === 0) return
-    this.runs.push({ runs: part.times, index: cell })
+    for (const runs of part.times)
+      if (runs.offsets[cell] !== runs.offsets[cell + 1]) this.runs.push({ runs, index: cell })
     this.samples += samples
     this.sumMs += part.sums[cell]!
     this.minMs = Math.min(this.minMs, part.minima[cell]!)

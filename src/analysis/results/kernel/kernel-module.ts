@@ -27,7 +27,7 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   findRows(from: number, to: number): number
   countRows(limit: number): number
   countTime(cell: number, elapsed: number): void
-  sortTimes(place: number): number
+  sortTimes(place: number): void
   learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
   moveLine(startMs: bigint, widening: number): void
 }

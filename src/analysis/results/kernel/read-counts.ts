@@ -6,64 +6,54 @@ import type { KernelExports, KernelMemory } from './kernel-module.js'
 
 const COUNT_WRAP = 0x10000
 
-/** What the kernel has counted, for `cells` cells from `first` on, one run each. */
+/** What the kernel has counted, for `cells` cells from `first` on, one run each: times in pages, and times in lists. */
 export function readCounts(
   exports: KernelExports,
   memory: KernelMemory,
   { first, cells }: { readonly first: number; readonly cells: number }
-): CountedRuns {
+): CountedRuns[] {
   const pages = new PagedCounts(exports, memory)
-  const lists = new ListedTimes(exports, memory)
   const from = exports.listPlaces() / 4 + first
   const places = memory.ints.subarray(from, from + cells)
-  // At most as many as this. What is not written to takes no memory.
-  const most = places.reduce((sum, place) => sum + lists.sizeOf(place), exports.countValues())
-  const [values, upTo] = [new Uint32Array(most), new Uint32Array(most)]
-  const offsets = new Uint32Array(cells + 1)
+  const paged = { offsets: new Uint32Array(cells + 1), ...makeRuns(exports.countValues()) }
   let end = 0
-  for (let cell = 0; cell < cells; cell++) {
-    const place = places[cell]!
-    if (place === layout.IN_PAGES) end = pages.write(first + cell, { values, upTo }, end)
-    else if (place !== 0) end = lists.write(place, { values, upTo }, end)
-    offsets[cell + 1] = end
-  }
-  return { offsets, values: values.subarray(0, end), upTo: upTo.subarray(0, end) }
+  places.forEach((place, cell) => {
+    if (place === layout.IN_PAGES) end = pages.write(first + cell, paged, end)
+    paged.offsets[cell + 1] = end
+  })
+  const counted = { ...paged, values: paged.values.subarray(0, end), upTo: paged.upTo.subarray(0, end) }
+  return [counted, readLists(exports, memory, places)]
 }
 
-type Runs = Pick<CountedRuns, 'values' | 'upTo'>
+/** What is not written to takes no memory. */
+function makeRuns(most: number) {
+  return { values: new Uint16Array(most), upTo: new Uint32Array(most) }
+}
 
 const TIMES_A_LIST = (layout.LIST_BYTES - layout.LIST_HEAD_BYTES) / 2
 
-/** The times in the lists of one cell. */
-class ListedTimes {
-  readonly #exports: KernelExports
-  readonly #memory: KernelMemory
+function readLists(exports: KernelExports, memory: KernelMemory, places: Int32Array): CountedRuns {
+  const offsets = new Uint32Array(places.length + 1)
+  const { shorts } = memory
+  places.forEach((place, cell) => (offsets[cell + 1] = offsets[cell]! + sizeOfLists(place, shorts)))
+  const values = new Uint16Array(offsets[places.length]!)
+  const sorted = exports.sortedTimes() / 2
+  places.forEach((place, cell) => {
+    const [from, to] = [offsets[cell]!, offsets[cell + 1]!]
+    if (from === to) return
+    exports.sortTimes(place)
+    for (let i = 0; i < to - from; i++) values[from + i] = shorts[sorted + i]!
+  })
+  return { offsets, values }
+}
 
-  constructor(exports: KernelExports, memory: KernelMemory) {
-    this.#exports = exports
-    this.#memory = memory
-  }
-
-  /** How many times there are before the place of the next one. */
-  sizeOf(place: number): number {
-    if (place <= layout.IN_PAGES) return 0
-    // Of the list that ends at this place.
-    const list = (place - 1) & -layout.LIST_BYTES
-    const before = (this.#memory.shorts[list / 2 + 2]! - 1) * TIMES_A_LIST
-    return before + (place - list - layout.LIST_HEAD_BYTES) / 2
-  }
-
-  /** Writes times from `next` on; returns where they end. */
-  write(place: number, { values, upTo }: Runs, next: number): number {
-    const end = this.#exports.sortTimes(place) / 4
-    const { ints } = this.#memory
-    let to = next
-    for (let at = this.#exports.sortedTimes() / 4; at < end; at += 2) {
-      values[to] = ints[at]!
-      upTo[to++] = ints[at + 1]!
-    }
-    return to
-  }
+/** How many times there are before the place of the next one. */
+function sizeOfLists(place: number, shorts: Uint16Array): number {
+  if (place <= layout.IN_PAGES) return 0
+  // Of the list that ends at this place.
+  const list = (place - 1) & -layout.LIST_BYTES
+  const before = (shorts[list / 2 + 2]! - 1) * TIMES_A_LIST
+  return before + (place - list - layout.LIST_HEAD_BYTES) / 2
 }
 
 const PAGE_SIZE = 1 << layout.PAGE_BITS
@@ -84,7 +74,7 @@ class PagedCounts {
   }
 
   /** Writes the times of a cell from `next` on; returns where they end. */
-  write(cell: number, { values, upTo }: Runs, next: number): number {
+  write(cell: number, { values, upTo }: ReturnType<typeof makeRuns>, next: number): number {
     const { ints, shorts } = this.#memory
     let [to, total] = [next, 0]
     for (; this.#at < this.#end; this.#at += 2) {

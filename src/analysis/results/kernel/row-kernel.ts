@@ -239,7 +239,7 @@ export class KernelTimes {
     waiting.length = 0
   }
 
-  toRuns(cells: number): CountedRuns {
+  toRuns(cells: number): CountedRuns[] {
     this.countWaiting()
     return readCounts(this.#exports, this.#memory, { first: this.#first, cells })
   }

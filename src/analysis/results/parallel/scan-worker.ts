@@ -4,9 +4,9 @@ import { scanStretch, type Stretch, type StretchScan } from './scan-stretch.js'
 /** The counts of many labels are large: transfer them instead of copying. */
 function buffersOf({ result }: StretchScan): ArrayBuffer[] {
   const arrays = result.parts.flatMap(({ samples, sums, minima, maxima, times, line, stalls }) => [
-    ...[samples, sums, minima, maxima, times.offsets, times.values, times.upTo],
+    ...[samples, sums, minima, maxima],
     ...[line.buckets, line.samples, line.failures, line.threads],
-    ...[line.times.offsets, line.times.values, line.times.upTo],
+    ...[...times, line.times].flatMap(({ offsets, values, upTo = values }) => [offsets, values, upTo]),
     ...[stalls.overall, ...stalls.labels.values()]
       .flat()
       .flatMap(({ ends, long }) => [

@@ -252,7 +252,7 @@ export class SampleReader {
   #partsOfSteps(description: Omit<PartDescription, 'counts'>): SamplePart[] {
     if (this.#at.partOf < 0) return []
     const part = this.#parts.toPart({ ...description, counts: false })
-    if (part.times.values.length === 0 && (this.#parts.isEmpty || this.#details === undefined)) return []
+    if (part.times.length === 0 && (this.#parts.isEmpty || this.#details === undefined)) return []
     const line = new TimeLine().toScan()
     const stalls = { ...part.stalls, overall: [] }
     return [{ ...part, startMs: Infinity, endMs: -Infinity, line, stalls }]

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 import { ErrorTable } from '../counts/error-table.js'
-import { countAt, type CountedRuns, Histogram, joinRuns } from '../counts/histogram.js'
+import { countAt, countBefore, type CountedRuns, Histogram } from '../counts/histogram.js'
 import { TIME_BITS } from '../kernel/assembly/layout.js'
 import type { DetailTally, RowDetails } from '../details/detail-tally.js'
 import { CELLS_A_LABEL, type PartStalls, type SamplePart } from '../counts/scan-result.js'
@@ -131,18 +131,19 @@ export class SampleTally {
     const minima = this.#minima.slice(0, cells)
     const maxima = this.#maxima.slice(0, cells)
     const own = this.#times.toRuns(cells)
-    addUp(own, samples)
-    const ofKernel = this.#kernel?.toRuns(cells)
-    if (ofKernel === undefined) return { samples, sums, minima, maxima, times: own }
-    addUp(ofKernel, samples, sums)
-    const { offsets, values } = ofKernel
-    for (let cell = 0; cell < cells && hasElapsed; cell++) {
-      const [from, to] = [offsets[cell]!, offsets[cell + 1]!]
-      if (from === to) continue
-      minima[cell] = Math.min(minima[cell]!, values[from]!)
-      maxima[cell] = Math.max(maxima[cell]!, values[to - 1]!)
+    countRuns(own, samples)
+    const ofKernel = this.#kernel?.toRuns(cells) ?? []
+    for (const runs of ofKernel) {
+      countRuns(runs, samples)
+      if (hasElapsed) sumRuns(runs, { sums, minima, maxima })
     }
-    return { samples, sums, minima, maxima, times: joinRuns(own, ofKernel) }
+    return {
+      samples,
+      sums,
+      minima,
+      maxima,
+      times: [own, ...ofKernel].filter(({ values }) => values.length > 0)
+    }
   }
 
   #count(cell: number, elapsedMs: number): void {
@@ -162,15 +163,23 @@ export class SampleTally {
   }
 }
 
-/** Adds the number of samples of each run, and their times. */
-function addUp({ offsets, values, upTo }: CountedRuns, samples: Float64Array, sums?: Float64Array): void {
-  for (let run = 0; run < samples.length; run++) {
-    let [count, sum] = [0, 0]
-    for (let i = offsets[run]!; i < offsets[run + 1]!; i++) {
-      sum += values[i]! * (upTo[i]! - count)
-      count = upTo[i]!
-    }
-    samples[run]! += count
-    if (sums !== undefined) sums[run]! += sum
+function countRuns(runs: CountedRuns, samples: Float64Array): void {
+  const { offsets } = runs
+  for (let run = 0; run < samples.length; run++)
+    samples[run]! += countBefore(runs, offsets[run + 1]!, offsets[run]!)
+}
+
+type Sums = Record<'sums', Float64Array> & Record<'minima' | 'maxima', Uint32Array>
+
+function sumRuns(runs: CountedRuns, { sums, minima, maxima }: Sums): void {
+  const { offsets, values } = runs
+  for (let run = 0; run < sums.length; run++) {
+    const [from, to] = [offsets[run]!, offsets[run + 1]!]
+    if (from === to) continue
+    let sum = 0
+    for (let i = from; i < to; i++) sum += values[i]! * countAt(runs, i, from)
+    sums[run]! += sum
+    minima[run] = Math.min(minima[run]!, values[from]!)
+    maxima[run] = Math.max(maxima[run]!, values[to - 1]!)
   }
 }

@@ -15,23 +15,22 @@ export function prepareSorting(): void {
   counts = reserve(2 << TIME_BITS)
   bits = reserve(WORDS << 2)
   words = reserve(GROUPS << 2)
-  sorted = reserve(u32(MOST_LISTED) << 3)
+  sorted = reserve(u32(MOST_LISTED) << 1)
 }
 
-/** Two ints each: a time, and how many times of the cell are up to it. */
+/** Sixteen bits each. */
 export function sortedTimes(): u32 {
   return sorted
 }
 
-/** Sorts the times of the cell whose next one goes to this place; returns where they end. */
-export function sortTimes(place: u32): u32 {
+/** Sorts the times of the cell whose next one goes to this place. */
+export function sortTimes(place: u32): void {
   let end = place
   for (let list = (place - 1) & -LIST_BYTES; list != 0; list = load<u32>(list)) {
     for (let at = list + LIST_HEAD_BYTES; at < end; at += 2) mark(u32(load<u16>(at)))
     end = load<u32>(list) + LIST_BYTES
   }
   let to = sorted
-  let total: u32 = 0
   for (let group: u32 = 0; group < GROUPS; group++) {
     let some = load<u32>(words + (group << 2))
     if (some == 0) continue
@@ -42,15 +41,14 @@ export function sortTimes(place: u32): u32 {
       store<u32>(bits + (word << 2), 0)
       for (; times != 0; times &= times - 1) {
         const time = (word << 5) + ctz(times)
-        total += u32(load<u16>(counts + (time << 1)))
+        for (let count = u32(load<u16>(counts + (time << 1))); count > 0; count--) {
+          store<u16>(to, u16(time))
+          to += 2
+        }
         store<u16>(counts + (time << 1), 0)
-        store<u32>(to, time)
-        store<u32>(to, total, 4)
-        to += 8
       }
     }
   }
-  return to
 }
 
 function mark(time: u32): void {
