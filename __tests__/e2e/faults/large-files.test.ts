@@ -11,6 +11,7 @@ import { compileWorker } from '../../support/data/compile-worker.js'
 import { quoteField } from '../../support/data/sample-csv.js'
 import { makeRandom } from '../../support/data/seeded-random.js'
 import { slice } from '../../support/slice.js'
+import { asZonelessDate } from '../../support/evidence/made-run.js'
 
 const COLUMNS = ['timeStamp', 'elapsed', 'label', 'responseCode', 'responseMessage', 'threadName', 'success']
 /** Several threads read a file from 64 MB on. */
@@ -18,7 +19,6 @@ const SIZE = 68 * 1024 * 1024
 const START_MS = 1_700_000_000_000
 const inTransaction = (failing: number) =>
   `Number of samples in transaction : 1, number of failing samples : ${failing}`
-const asDate = (atMs: number) => new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')
 
 let folder: string
 let workerUrl: URL
@@ -71,7 +71,7 @@ async function writeLarge(path: string, seed: number): Promise<void> {
       freeMs[thread] = startMs + elapsedMs
       const [isFailed, user] = [random() < failing, `users 1-${thread}`]
       const write = (label: string, message: string) => {
-        const time = isDated ? asDate(startMs) : String(startMs)
+        const time = isDated ? asZonelessDate(startMs) : String(startMs)
         const row = [
           time,
           String(elapsedMs),

@@ -1,16 +1,15 @@
 import { expect, test } from '@jest/globals'
 import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
+import { asZonelessDate } from '../../../support/evidence/made-run.js'
 
 const HEADER = 'timeStamp,elapsed,label,responseMessage,success,threadName\n'
 const START_MS = 1_700_000_000_000
 const ROWS = 100_000
 
-/** Rows with dates are read one by one, in the kernel's memory, and counted in it. */
-const asDate = (atMs: number) => new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')
-
+// Rows with dates are read one by one, in the kernel's memory, and counted in it.
 test.each([
-  ['with a date', 100, asDate],
+  ['with a date', 100, asZonelessDate],
   ['with a new label', 50_000, String]
 ])('memory may grow while a row in it is read: one %s', (_, labels, write) => {
   const rows = Array.from(

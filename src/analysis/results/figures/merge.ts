@@ -20,7 +20,7 @@ interface IndexedSource {
 }
 
 /** A label's figures are cheap to compute again, and those of ten thousand would take too much memory. */
-const MAX_KEPT_LABELS = 100
+const MAX_KEPT_LABELS = 1000
 
 export function mergeScans(results: readonly ScanResult[], stallsBy?: StallSource): Measurements {
   return mergeRuns([results], stallsBy && [stallsBy])

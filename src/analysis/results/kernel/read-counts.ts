@@ -15,19 +15,17 @@ export function readCounts(
   const pages = new PagedCounts(exports, memory)
   const from = exports.listPlaces() / 4 + first
   const places = memory.ints.subarray(from, from + cells)
-  const paged = { offsets: new Uint32Array(cells + 1), ...makeRuns(exports.countValues()) }
+  // What is not written to takes no memory.
+  const most = exports.countValues()
+  const [values, upTo] = [new Uint16Array(most), new Uint32Array(most)]
+  const offsets = new Uint32Array(cells + 1)
   let end = 0
   places.forEach((place, cell) => {
-    if (place === layout.IN_PAGES) end = pages.write(first + cell, paged, end)
-    paged.offsets[cell + 1] = end
+    if (place === layout.IN_PAGES) end = pages.write(first + cell, { values, upTo }, end)
+    offsets[cell + 1] = end
   })
-  const counted = { ...paged, values: paged.values.subarray(0, end), upTo: paged.upTo.subarray(0, end) }
-  return [counted, readLists(exports, memory, places)]
-}
-
-/** What is not written to takes no memory. */
-function makeRuns(most: number) {
-  return { values: new Uint16Array(most), upTo: new Uint32Array(most) }
+  const paged = { offsets, values: values.subarray(0, end), upTo: upTo.subarray(0, end) }
+  return [paged, readLists(exports, memory, places)]
 }
 
 const TIMES_A_LIST = (layout.LIST_BYTES - layout.LIST_HEAD_BYTES) / 2
@@ -74,7 +72,7 @@ class PagedCounts {
   }
 
   /** Writes the times of a cell from `next` on; returns where they end. */
-  write(cell: number, { values, upTo }: ReturnType<typeof makeRuns>, next: number): number {
+  write(cell: number, { values, upTo }: Omit<Required<CountedRuns>, 'offsets'>, next: number): number {
     const { ints, shorts } = this.#memory
     let [to, total] = [next, 0]
     for (; this.#at < this.#end; this.#at += 2) {

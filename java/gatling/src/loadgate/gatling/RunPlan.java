@@ -27,7 +27,7 @@ public final class RunPlan {
   private static final PrintStream OUT = System.out;
   private static final int FAILED = 1;
   private static final int CLOSE_WITHIN_MS = 2000;
-  /** A kill loses no more than this. A system call per row cost 4 % of the load that a machine generates. */
+  /** A kill loses no more than the rows of this time. */
   private static final long FLUSH_EVERY_MS = 10;
 
   public static void main(String[] args) throws IOException {
