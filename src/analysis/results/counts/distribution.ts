@@ -90,7 +90,8 @@ function countIn(some: readonly Run[], value: number): number {
 }
 
 function valueAt({ runs: { offsets, values, upTo }, index }: Run, rank: number): number {
-  const [from, end] = [offsets[index]!, offsets[index + 1]!]
+  const from = offsets[index]!
+  const end = offsets[index + 1]!
   const found = upTo === undefined ? from + rank - 1 : firstAbove(upTo, from, end, rank - 1)
   return values[Math.min(found, end - 1)]!
 }

@@ -69,15 +69,17 @@ export class ErrorTable {
 
   toErrors(labels: readonly string[]): PartErrors {
     const nameOf = (label: number): string => labels[label] ?? ''
-    return {
-      counts: [...this.#counts].flatMap(([label, reasons]) =>
-        Array.from(reasons, ([reason, count]) => {
-          const [code = '', message = ''] = reason.split('\n')
-          return { label: nameOf(label), code, message, count }
-        })
-      ),
-      rest: Array.from(this.#rest, ([label, count]) => ({ label: nameOf(label), count }))
-    }
+    // There are few reasons, and as many labels as there may be.
+    const known = new Map<string, string[]>()
+    const counts: PartErrors['counts'][number][] = []
+    for (const [label, reasons] of this.#counts)
+      for (const [reason, count] of reasons) {
+        const texts = known.get(reason) ?? reason.split('\n')
+        known.set(reason, texts)
+        const [code = '', message = ''] = texts
+        counts.push({ label: nameOf(label), code, message, count })
+      }
+    return { counts, rest: Array.from(this.#rest, ([label, count]) => ({ label: nameOf(label), count })) }
   }
 
   #count(label: number, reason: string): void {

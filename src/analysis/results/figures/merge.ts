@@ -2,7 +2,7 @@ import { partsOfLoad } from '../counts/scan-result.js'
 import type { ScanResult, SamplePart, TidyBucket, TimeLineScan } from '../counts/scan-result.js'
 import type { OverTime } from '../stalls/over-time.js'
 import { axisOf, drawSamples, drawTidy, type Span } from './series.js'
-import { countTimes, SampleIndex, sumSamples } from './sample-figures.js'
+import { countTimes, SampleIndex, sumSamples, type Place } from './sample-figures.js'
 import { findOverTime, type StallSource } from './find-over-time.js'
 import { isInScope, overTimeOf } from './measurements.js'
 import type { AnyScope, Figures, Measurements, Source, ErrorCount } from './measurements.js'
@@ -41,18 +41,20 @@ export function mergeRuns(
     all: new Map<string, Figures | undefined>(),
     labels: new Map<string, Figures | undefined>()
   }
+  const sum = (scope: AnyScope): Figures | undefined => {
+    const { label, region, grid } = scope
+    const around = () => (label === undefined ? undefined : overTimeOf(figures({ region, grid })))
+    const inSeconds = areApart ? secondsIn(runs, scope) : seconds
+    return sumScope(sources, scope, inSeconds, () => findOverTime(stallsBy, scope, around()?.stalls ?? []))
+  }
   const figures = ({ label, region, grid }: AnyScope): Figures | undefined => {
     const key = JSON.stringify([label, region, grid])
     const known = label === undefined ? cache.all : cache.labels
-    if (!known.has(key)) {
-      if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
-      const scope = { label, region, grid }
-      const around = () => (label === undefined ? undefined : overTimeOf(figures({ region, grid })))
-      const inSeconds = areApart ? secondsIn(runs, scope) : seconds
-      const overTime = () => findOverTime(stallsBy, scope, around()?.stalls ?? [])
-      known.set(key, sumScope(sources, scope, inSeconds, overTime))
-    }
-    return known.get(key)
+    if (known.has(key)) return known.get(key)
+    if (cache.labels.size >= MAX_KEPT_LABELS) cache.labels.clear()
+    const found = sum({ label, region, grid })
+    known.set(key, found)
+    return found
   }
   return {
     sources: results.map(describe),
@@ -71,24 +73,31 @@ export function mergeRuns(
   }
 }
 
-function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): IndexedSource[] {
+function chooseSources(sources: readonly IndexedSource[], scope: AnyScope): readonly IndexedSource[] {
+  if (scope.region === undefined && scope.grid === undefined) return sources
   return sources.filter(({ scan }) => isInScope(scan, scope))
+}
+
+function placesIn(chosen: readonly IndexedSource[], label: string | undefined): readonly Place[] {
+  const [only, ...others] = chosen
+  if (only !== undefined && others.length === 0) return only.samples?.placesOf(label) ?? []
+  return chosen.flatMap(({ samples }) => samples?.placesOf(label) ?? [])
 }
 
 function sumScope(
   sources: readonly IndexedSource[],
   scope: AnyScope,
   seconds: number,
-  overTime: Figures['overTime']
+  findOverTimes: Figures['overTime']
 ): Figures | undefined {
   const chosen = chooseSources(sources, scope)
-  const places = chosen.flatMap((source) => source.samples?.placesOf(scope.label) ?? [])
-  const isAside = places.some(({ part }) => part.isAside === true)
+  const places = placesIn(chosen, scope.label)
+  const isAside = places.some(isOfAside)
   const samples = sumSamples(places)
-  const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? []))
+  const tidy = sumTidy(chosen.flatMap((source) => source.tidy?.bucketsOf(scope.label) ?? NO_BUCKETS))
   const count = samples.samples + tidy.samples
   if (count === 0) return undefined
-  const ofLoad = isAside ? sumSamples(places.filter(({ part }) => part.isAside !== true)).samples : count
+  const ofLoad = isAside ? sumSamples(places.filter((place) => !isOfAside(place))).samples : count
   let known: OverTime | string | undefined
   const failures = samples.failures + tidy.failures
   // If some of the samples have no times, there is no percentile of all.
@@ -112,8 +121,14 @@ function sumScope(
       return (satisfied + tolerated / 2) / count
     },
     countTimes: () => times && countTimes(times),
-    overTime: () => (known ??= overTime())
+    overTime: () => (known ??= findOverTimes())
   }
+}
+
+const NO_BUCKETS: readonly TidyBucket[] = []
+
+function isOfAside({ part }: Place): boolean {
+  return part.isAside === true
 }
 
 function meanOf(users: ReadonlyMap<number, number>): number {

@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
+/* eslint-disable @typescript-eslint/prefer-for-of -- iterators would be most of the garbage */
 import { Distribution, type Run } from '../counts/distribution.js'
 import type { CountedTimes } from './measurements.js'
 import { CELLS_A_LABEL, type SamplePart, type ScanResult } from '../counts/scan-result.js'
@@ -37,46 +38,41 @@ export class SampleIndex {
   }
 }
 
+// Called for every label of ten thousand: lists and objects that are not returned would be most of the garbage.
 export function sumSamples(scope: readonly Place[]) {
-  const passed = new Cells()
-  const failed = new Cells()
-  for (const { part, label } of scope) {
-    passed.add(part, label * CELLS_A_LABEL)
-    failed.add(part, label * CELLS_A_LABEL + 1)
+  const runs: Run[] = []
+  const ofPassed: Run[] = []
+  let samples = 0
+  let failures = 0
+  let sumMs = 0
+  let minMs = Infinity
+  let maxMs = 0
+  let haveElapsed = true
+  for (let place = 0; place < scope.length; place++) {
+    const { part, label } = scope[place]!
+    for (let outcome = 0; outcome < CELLS_A_LABEL; outcome++) {
+      const cell = label * CELLS_A_LABEL + outcome
+      const count = part.samples[cell]!
+      if (count === 0) continue
+      samples += count
+      failures += outcome * count
+      sumMs += part.sums[cell]!
+      if (part.minima[cell]! < minMs) minMs = part.minima[cell]!
+      if (part.maxima[cell]! > maxMs) maxMs = part.maxima[cell]!
+      haveElapsed &&= part.hasElapsed
+      for (let i = 0; i < part.times.length; i++) {
+        const counted = part.times[i]!
+        if (counted.offsets[cell] === counted.offsets[cell + 1]) continue
+        const run = { runs: counted, index: cell }
+        runs.push(run)
+        if (outcome === 0) ofPassed.push(run)
+      }
+    }
   }
-  const samples = passed.samples + failed.samples
-  const failures = failed.samples
-  if (!passed.haveElapsed || !failed.haveElapsed) return { samples, failures, times: undefined }
-  const times = {
-    sumMs: passed.sumMs + failed.sumMs,
-    minMs: Math.min(passed.minMs, failed.minMs),
-    maxMs: Math.max(passed.maxMs, failed.maxMs),
-    all: new Distribution(failed.runs.length === 0 ? passed.runs : passed.runs.concat(failed.runs)),
-    passed: new Distribution(passed.runs)
-  }
-  return { samples, failures, times }
-}
-
-/** The sum of cells of one outcome. */
-class Cells {
-  readonly runs: Run[] = []
-  samples = 0
-  sumMs = 0
-  minMs = Infinity
-  maxMs = -Infinity
-  haveElapsed = true
-
-  add(part: SamplePart, cell: number): void {
-    const samples = part.samples[cell]!
-    if (samples === 0) return
-    for (const runs of part.times)
-      if (runs.offsets[cell] !== runs.offsets[cell + 1]) this.runs.push({ runs, index: cell })
-    this.samples += samples
-    this.sumMs += part.sums[cell]!
-    this.minMs = Math.min(this.minMs, part.minima[cell]!)
-    this.maxMs = Math.max(this.maxMs, part.maxima[cell]!)
-    this.haveElapsed &&= part.hasElapsed
-  }
+  if (!haveElapsed) return { samples, failures, times: undefined }
+  const all = new Distribution(runs)
+  const passed = failures === 0 ? all : new Distribution(ofPassed)
+  return { samples, failures, times: { sumMs, minMs, maxMs, all, passed } }
 }
 
 export function countTimes({ all, passed }: NonNullable<SampleSum['times']>): CountedTimes {

@@ -168,7 +168,8 @@ export class RowKernel {
 
   #passOn(at: number, taker: RowTaker): void {
     const { ints, bytes } = this.#memory
-    const [start, end] = [ints[at + layout.RECORD_START]!, ints[at + layout.RECORD_END]!]
+    const start = ints[at + layout.RECORD_START]!
+    const end = ints[at + layout.RECORD_END]!
     const reason = ints[at + layout.RECORD_REASON]
     taker.skip(this.#takenSince(ints[at + layout.RECORD_TAKEN]!))
     if (reason === layout.REASON_FAILED) {

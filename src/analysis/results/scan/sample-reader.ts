@@ -379,7 +379,8 @@ export class SampleReader {
 
   #readTime(row: Row): number {
     const { timeStamp } = this.#at
-    const [start, end] = [row.starts[timeStamp]!, row.ends[timeStamp]!]
+    const start = row.starts[timeStamp]!
+    const end = row.ends[timeStamp]!
     this.isZoneless ??= lacksZone(row.buffer, start, end)
     return readTimestamp(row.buffer, start, end)
   }

@@ -174,12 +174,14 @@ type Sums = Record<'sums', Float64Array> & Record<'minima' | 'maxima', Uint32Arr
 function sumRuns(runs: CountedRuns, { sums, minima, maxima }: Sums): void {
   const { offsets, values } = runs
   for (let run = 0; run < sums.length; run++) {
-    const [from, to] = [offsets[run]!, offsets[run + 1]!]
+    const from = offsets[run]!
+    const to = offsets[run + 1]!
     if (from === to) continue
     let sum = 0
-    for (let i = from; i < to; i++) sum += values[i]! * countAt(runs, i, from)
+    if (runs.upTo === undefined) for (let i = from; i < to; i++) sum += values[i]!
+    else for (let i = from; i < to; i++) sum += values[i]! * countAt(runs, i, from)
     sums[run]! += sum
-    minima[run] = Math.min(minima[run]!, values[from]!)
-    maxima[run] = Math.max(maxima[run]!, values[to - 1]!)
+    if (values[from]! < minima[run]!) minima[run] = values[from]!
+    if (values[to - 1]! > maxima[run]!) maxima[run] = values[to - 1]!
   }
 }

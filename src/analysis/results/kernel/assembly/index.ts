@@ -19,7 +19,8 @@ export {
   nextRow,
   setGroups,
   setMessage,
-  takenRows
+  takenRows,
+  touchedSlots
 } from './count-rows'
 export { endPages, endPagesStop, endScopes } from './ends'
 export { endOfLines } from './find-places'
