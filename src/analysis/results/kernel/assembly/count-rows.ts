@@ -95,12 +95,6 @@ let followedList: u32 = 0
 let foundLabels: u32 = 0
 let foundFrom: u32 = 0
 let foundEnd: u32 = 0
-/** Without it the compiler would leave out the touching. */
-let touched: u32 = 0
-
-export function touchedSlots(): u32 {
-  return touched
-}
 
 export function prepareRows(): void {
   foundLabels = reserve(LABEL_ROWS * 4)
@@ -209,40 +203,23 @@ function takeRows<Order>(limit: u32): u32 {
   return record
 }
 
-/**
- * With many labels they are not in the caches. So their places are touched first, where nothing depends on what is there: the processor
- * waits for several of them at once. In the second loop each wrong guess of a branch would have to wait for one.
- */
+/** With many labels they are not in the caches; here the processor waits for several of them at once. */
 function findLabels<Order>(firstPlace: u32, firstLine: u32): void {
   const column = changetype<Order>(0).label
   const places = u32(columnCount() - 1) << 2
+  let place = firstPlace
   foundFrom = firstLine
   foundEnd = min(firstLine + LABEL_ROWS * 4, endOfLines())
   if (column < 0) return
-  let place = firstPlace
-  let seen: u32 = 0
   for (let line = firstLine; line < foundEnd; line += 4) {
     const lineEnd = load<u32>(line)
-    let hash: u32 = 0
-    if (lineEnd - place == places) {
-      const start = Field.start(place, column)
-      hash = Labels.hash(start, Field.end<Order>(place, column) - start)
-      seen |= Labels.touch(hash)
-    }
-    store<u32>(foundLabels + line - foundFrom, hash)
-    place = lineEnd + 4
-  }
-  touched = seen
-  place = firstPlace
-  for (let line = firstLine; line < foundEnd; line += 4) {
-    const lineEnd = load<u32>(line)
-    const at = foundLabels + line - foundFrom
     let found: u32 = 0
     if (lineEnd - place == places) {
       const start = Field.start(place, column)
-      found = Labels.find(start, Field.end<Order>(place, column) - start, load<u32>(at))
+      const length = Field.end<Order>(place, column) - start
+      found = Labels.find(start, length, Labels.hash(start, length))
     }
-    store<u32>(at, found)
+    store<u32>(foundLabels + line - foundFrom, found)
     place = lineEnd + 4
   }
 }

@@ -19,8 +19,7 @@ export {
   nextRow,
   setGroups,
   setMessage,
-  takenRows,
-  touchedSlots
+  takenRows
 } from './count-rows'
 export { endPages, endPagesStop, endScopes } from './ends'
 export { endOfLines } from './find-places'

@@ -112,12 +112,6 @@ export class Labels {
     return found
   }
 
-  /** Reads something of the slot where the search for a label begins. */
-  @inline
-  static touch(hash: u32): u32 {
-    return load<u32>(slots + (hash & mask) * SLOT_BYTES)
-  }
-
   @inline
   static low(start: u32, length: u32): v128 {
     const behind = i8x16.splat(i8(min(length, HEAD_BYTES)))
