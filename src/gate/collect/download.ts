@@ -173,8 +173,13 @@ class Transfer {
         if (part !== undefined && this.bytes + chunk.length > part.toByte + 1)
           throw this.#startOver('the service sent more of the CSV than it announced')
         this.#start.push(chunk)
-        await keep(file.writeFile(chunk))
-        this.options.tap.push(chunk)
+        const written = keep(file.writeFile(chunk))
+        // Reading the rows does not wait for the disk.
+        try {
+          this.options.tap.push(chunk)
+        } finally {
+          await written
+        }
         this.bytes += chunk.length
       }
     } catch (thrown) {
