@@ -16,8 +16,11 @@ interface DownloadOptions {
   readonly signal: AbortSignal
   /** The service has everything in place: what is not a CSV now never will be. */
   readonly isFinal?: boolean
-  /** Receives the bytes as they arrive; `restart` when the download starts over. */
-  readonly tap: { restart(): void; push(chunk: Uint8Array): void }
+  /**
+   * Receives the bytes as they arrive, when those before them are in the file; `restart` tells which file, and that the download starts
+   * over.
+   */
+  readonly tap: { restart(file: string): void; push(chunk: Uint8Array): void }
   readonly onRetry: (reason: string) => void
 }
 
@@ -81,6 +84,10 @@ class Transfer {
 
   constructor(private readonly options: DownloadOptions) {}
 
+  get #part(): string {
+    return `${this.options.path}.part`
+  }
+
   get #position(): number {
     return this.bytes + (this.#held?.length ?? 0)
   }
@@ -114,7 +121,7 @@ class Transfer {
   async finish(): Promise<number> {
     const { path } = this.options
     await rm(path, { force: true })
-    await rename(`${path}.part`, path)
+    await rename(this.#part, path)
     return this.bytes
   }
 
@@ -156,7 +163,7 @@ class Transfer {
     this.#version = version
     this.bytes = 0
     this.#start = new CsvStart()
-    this.options.tap.restart()
+    this.options.tap.restart(this.#part)
   }
 
   async #receive(reply: Reply, part: ContentRange | undefined): Promise<void> {
@@ -167,7 +174,7 @@ class Transfer {
         `the CSV came with the encoding "${encoding}", which was not requested (accept-encoding: identity) and cannot be read. Check for a proxy between this machine and the service`
       )
     }
-    const file = await keep(open(`${this.options.path}.part`, this.bytes === 0 ? 'w' : 'a'))
+    const file = await keep(open(this.#part, this.bytes === 0 ? 'w' : 'a'))
     try {
       for await (const chunk of reply.body) {
         if (part !== undefined && this.bytes + chunk.length > part.toByte + 1)

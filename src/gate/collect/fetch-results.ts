@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { regionName } from '../../contract/regions/regions.js'
 import type { ScannerOptions, ScanResult } from '../../analysis/results/counts/scan-result.js'
-import { ByteScanner } from '../../analysis/results/scan/byte-scanner.js'
+import { ArrivingScan } from '../../analysis/results/parallel/arriving-scan.js'
 import type { ServiceClient } from '../../client/client.js'
 import type { Run } from '../../contract/api.js'
 import { pauseBetweenLooks } from '../../client/retry.js'
@@ -134,9 +134,9 @@ export async function fetchGrid(services: Services, source: Source, options: Opt
   const { stallLabels = [], asideGroups } = options
   const scanning = { grid: gridId, region, stallLabels, asideGroups }
   const sinceMs = clock.now()
+  let scan: ArrivingScan | undefined
   try {
     for (let looks = 1; ; looks++) {
-      let scanner = new ByteScanner(scanning)
       let retries = 0
       let { href } = source
       const bytes = await downloadCsv({
@@ -146,16 +146,19 @@ export async function fetchGrid(services: Services, source: Source, options: Opt
         },
         ...{ path, clock, signal, isFinal },
         tap: {
-          restart: () => void (scanner = new ByteScanner(scanning)),
-          push: (chunk) => scanner.push(chunk)
+          restart: (file) => {
+            void scan?.close()
+            scan = new ArrivingScan({ ...scanning, path: file })
+          },
+          push: (chunk) => scan?.push(chunk)
         },
         onRetry: (reason) => {
           if (retries++ === 0) log.info(`The CSV of grid ${gridId} is not ready yet: ${reason}. Retrying.`)
         }
       })
       const result = { gridId, region, nodeCount, path, bytes, problem: undefined }
-      const fetched = { result, scan: scanner.end(), href }
-      if (fetched.scan.rows > 0 || clock.now() - sinceMs >= emptyPatienceMs) return fetched
+      const fetched = { result, scan: await scan?.end(path), href }
+      if ((fetched.scan?.rows ?? 0) > 0 || clock.now() - sinceMs >= emptyPatienceMs) return fetched
       await clock.sleep(pauseBetweenLooks(looks), signal).catch(() => undefined)
       if (signal.aborted) return fetched
     }
@@ -163,6 +166,8 @@ export async function fetchGrid(services: Services, source: Source, options: Opt
     const problem = messageOf(thrown)
     log.warning(`The CSV of grid ${gridId} (${region}) could not be downloaded: ${problem}`)
     return withProblem(source, problem)
+  } finally {
+    await scan?.close()
   }
 }
 

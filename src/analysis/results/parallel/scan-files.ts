@@ -43,7 +43,7 @@ export async function scanEach(
   return results
 }
 
-function findWorker(): URL | undefined {
+export function findWorker(): URL | undefined {
   return WORKER_PLACES.map((place) => new URL(place, import.meta.url)).find((url) => existsSync(url))
 }
 
@@ -73,12 +73,16 @@ async function scanAll(
   return scans
 }
 
+/** Nothing long-lived is in the young generation there; without a limit it grows with the file. */
+export function startWorker(url: URL): Worker {
+  return new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
+}
+
 async function withWorker(
   url: URL,
   work: (scan: (stretch: Stretch) => Promise<StretchScan>) => Promise<void>
 ): Promise<void> {
-  // Nothing long-lived is in the young generation here; without a limit it grows with the file.
-  const worker = new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
+  const worker = startWorker(url)
   let isAlive = true
   try {
     await work(async (stretch) => {
@@ -93,7 +97,7 @@ async function withWorker(
 }
 
 /** Undefined if the thread ended without an answer. */
-function askWorker(worker: Worker, stretch: Stretch): Promise<StretchScan | undefined> {
+export function askWorker(worker: Worker, stretch: Stretch): Promise<StretchScan | undefined> {
   return new Promise((resolve) => {
     // Only remove our own listeners: a worker has its own, without which it stops responding.
     const settle = (scan: StretchScan | undefined) => {

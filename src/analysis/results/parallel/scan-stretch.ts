@@ -13,6 +13,8 @@ export interface ResultFile extends ScannerOptions {
 export interface Stretch extends ResultFile {
   readonly from: number
   readonly to: number
+  /** How many bytes the file has so far, if it is still being written; see `ArrivingScan`. */
+  readonly arrivals?: BigInt64Array
 }
 
 export interface StretchScan {
@@ -26,7 +28,7 @@ const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
-  const { path, from, to, ...options } = stretch
+  const { path, from, to, arrivals, ...options } = stretch
   const scanner = new ByteScanner({
     ...options,
     limit: to - from,
@@ -38,8 +40,10 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
     let position = from
     // Created once: a view and a function per read would be most of the garbage of a scan.
     const read = (buffer: Uint8Array, at: number, end: number) =>
-      readSync(file, buffer, at, end - at, position)
+      readSync(file, buffer, at, Math.min(end - at, size - position), position)
+    let size = Infinity
     for (let reads = 1; !scanner.isDone; reads++) {
+      if (arrivals !== undefined) size = waitForBytes(arrivals, position)
       const count = scanner.fill(read)
       if (count === 0) break
       position += count
@@ -50,6 +54,17 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
   }
   const result = scanner.end()
   return { result, next: scanner.isStopped ? Infinity : from + scanner.consumed }
+}
+
+/** Blocks the thread until the file is longer than this, or complete. Returns how long it is. */
+function waitForBytes(arrivals: BigInt64Array, position: number): number {
+  for (;;) {
+    const known = Atomics.load(arrivals, 0)
+    // Below zero: complete, and one less than its negative length.
+    const size = Number(known < 0n ? -1n - known : known)
+    if (size > position || known < 0n) return size
+    Atomics.wait(arrivals, 0, known)
+  }
 }
 
 export function joinScans(scans: readonly [ScanResult, ...ScanResult[]]): ScanResult {

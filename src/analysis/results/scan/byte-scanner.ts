@@ -32,7 +32,7 @@ export interface ByteScannerOptions extends ScannerOptions {
 /** Turns the bytes of one CSV, or of a stretch of it, into counts. The caller writes the bytes where `fill` says. */
 export class ByteScanner {
   readonly #options: ByteScannerOptions
-  readonly #limit: number
+  #limit: number
   readonly #problems = new RowProblems()
   /** Until there is a kernel, in whose memory the bytes are from then on. */
   #own: Uint8Array
@@ -99,6 +99,18 @@ export class ByteScanner {
         buffer.set(piece, from)
         return piece.length
       })
+  }
+
+  /** Takes the complete rows that it has, and no others from then on. Returns where the next one begins; undefined if no other reader can continue there. */
+  cut(): number | undefined {
+    this.#drain()
+    if (this.#samples === undefined || this.#samples.hasTransactions || this.isStopped) return undefined
+    this.#limit = this.consumed
+    return this.consumed
+  }
+
+  get header(): Uint8Array | undefined {
+    return this.#header
   }
 
   /** The result so far; more bytes may follow if the last ones were a complete row. */
