@@ -102,12 +102,15 @@ describe('workflows', () => {
     expect(settings).toMatchObject({ target: expect.anything(), unused: expect.any(Array) })
   })
 
-  test.each(stepsOf('loadgate/loadgate/grid-start'))('%s: grid-start accepts the inputs', (_, inputs) => {
-    expect(readGridStartSettings(sourcesOfGrids(inputs)).grids).not.toEqual([])
-  })
+  test.each(stepsOf('loadgate/loadgate/grid-start'))(
+    '%s: grid-start accepts the inputs',
+    async (_, inputs) => {
+      expect((await readGridStartSettings(sourcesOfGrids(inputs))).grids).not.toEqual([])
+    }
+  )
 
-  test.each(stepsOf('loadgate/loadgate/grid-stop'))('%s: grid-stop accepts the inputs', (_, inputs) => {
-    expect(readGridStopSettings(sourcesOfGrids(inputs))?.ids).toEqual(['abc123'])
+  test.each(stepsOf('loadgate/loadgate/grid-stop'))('%s: grid-stop accepts the inputs', async (_, inputs) => {
+    expect((await readGridStopSettings(sourcesOfGrids(inputs)))?.ids).toEqual(['abc123'])
   })
 })
 

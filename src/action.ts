@@ -4,8 +4,6 @@ import { listenForSignals, catchStrayErrors } from './gate/errors.js'
 import { cleanUpStep, serviceFolder } from './gate/cleanup/post-step.js'
 import { failsStep, failureMessage } from './gate/verdict/exit-code.js'
 import { loadAfterRun } from './gate/follow-run.js'
-import { readGridStartSettings, readGridStopSettings } from './gate/grids/grid-settings.js'
-import { startGrids, stopGrids } from './gate/grids/start-and-stop.js'
 import type { OutputName } from './contract/inputs.js'
 import { resolveBaselinePath, resolvePlanFiles } from './gate/settings/plan-files.js'
 import { resolveResultFiles } from './gate/settings/result-files.js'
@@ -20,7 +18,6 @@ import { createFindFiles } from './gate/github/runner-files.js'
 import { findSource } from './gate/github/source.js'
 import { createLog, takeOverOutput } from './gate/github/log.js'
 import * as step from './gate/github/step.js'
-import { endLeftoverGroup } from './service/nodes/machine/processes.js'
 import { systemClock } from './contract/clock.js'
 import type { TokenSource } from './client/http/id-tokens.js'
 
@@ -90,7 +87,10 @@ async function cleanUp(): Promise<void> {
       log,
       clock: systemClock,
       openIdTokens,
-      endProcessGroup: endLeftoverGroup,
+      endProcessGroup: async (group) => {
+        const { endLeftoverGroup } = await import('./service/nodes/machine/processes.js')
+        return endLeftoverGroup(group)
+      },
       deletePods: async (address, marker, options) => {
         const { deleteMarked, reopenCluster } = await import('./service/nodes/clusters.js')
         const cluster = await reopenCluster(address, process.env)
@@ -102,13 +102,17 @@ async function cleanUp(): Promise<void> {
   }
 }
 
-function startStep(cancelled: AbortSignal): Promise<void> {
-  const settings = readGridStartSettings(step.readInput, { offersIdTokens: offersIdTokens(process.env) })
+async function startStep(cancelled: AbortSignal): Promise<void> {
+  const { readGridStartSettings, startGrids } = await import('./gate/grids/grid-steps.js')
+  const offer = { offersIdTokens: offersIdTokens(process.env) }
+  const settings = await readGridStartSettings(step.readInput, offer)
   return startGrids({ ...step, log, clock: systemClock, cancelled, openIdTokens }, settings)
 }
 
-function stopStep(cancelled: AbortSignal): Promise<void> {
-  const settings = readGridStopSettings(step.readInput, { offersIdTokens: offersIdTokens(process.env) })
+async function stopStep(cancelled: AbortSignal): Promise<void> {
+  const { readGridStopSettings, stopGrids } = await import('./gate/grids/grid-steps.js')
+  const offer = { offersIdTokens: offersIdTokens(process.env) }
+  const settings = await readGridStopSettings(step.readInput, offer)
   return stopGrids({ log, clock: systemClock, cancelled, openIdTokens }, settings)
 }
 

@@ -66,8 +66,8 @@ describe('what the text says and nobody would heed is a problem, and is not prin
     expect(printed).toEqual([])
   })
 
-  test.each(ODD)('in grids: %s', (_, text) => {
-    const { grids, problems } = readGridList(text, { defaults: {}, durationSeconds: undefined })
+  test.each(ODD)('in grids: %s', async (_, text) => {
+    const { grids, problems } = await readGridList(text, { defaults: {}, durationSeconds: undefined })
     expect([grids, problems]).toEqual([[], [expect.stringMatching(/^is not YAML or JSON: \S/)]])
     expect(printed).toEqual([])
   })

@@ -11,7 +11,7 @@ import { runGate } from '../../src/gate/run-gate.js'
 import { waitForTarget } from '../../src/gate/open-gate.js'
 import type { Settings } from '../../src/gate/settings/settings.js'
 import { readAddress } from '../../src/client/http/address.js'
-import { probe } from '../../src/client/http/proxy.js'
+import { probe } from '../../src/client/http/probe.js'
 import {
   TOKEN,
   makePorts,

@@ -7,8 +7,8 @@ const files = readdirSync('dist', { recursive: true, withFileTypes: true })
   .map((entry) => join(entry.parentPath, entry.name))
 
 describe('dist/', () => {
-  test('is not more than 15 MB in 45 files, none of which is named after what it contains', () => {
-    expect(files.length).toBeLessThanOrEqual(45)
+  test('is not more than 15 MB in 55 files, none of which is named after what it contains', () => {
+    expect(files.length).toBeLessThanOrEqual(55)
     expect(files.reduce((bytes, file) => bytes + statSync(file).size, 0)).toBeLessThan(15_000_000)
     const usual = /\/(index\.js|\d+\.index\.js|tools\/[\w-]+\.mjs|licenses\.txt|package\.json)$/
     expect(files.filter((file) => !usual.test(file))).toEqual([])
@@ -53,7 +53,13 @@ const LATE_IN_STEPS = {
   'the library of schemas': 'function safeParse(',
   'what finds files by patterns': 'class DefaultGlobber',
   'the report page': 'uPlot',
-  'what reads ZIP files': 'end of central directory'
+  'what reads ZIP files': 'end of central directory',
+  'the library of YAML': 'BLOCK_AS_IMPLICIT_KEY',
+  'the config file': 'keys must be names of inputs',
+  'what proxies need': 'class EnvHttpProxyAgent',
+  'the parts of undici that only fetch needs': 'multipartFormDataParser',
+  'the steps of grids': 'grid-start only creates grids',
+  'what ends processes': 'of its processes could not be ended'
 }
 const OF_GITHUB = {
   '@actions/artifact': 'class DefaultArtifactClient',
@@ -78,8 +84,8 @@ describe.each([
 })
 
 /** A start is mostly the reading of code: what is not needed before the first request goes behind a door. */
-test('an action reads at most 780 kB at its start', () => {
-  expect(statSync('dist/action/index.js').size).toBeLessThanOrEqual(780_000)
+test('an action reads at most 550 kB at its start', () => {
+  expect(statSync('dist/action/index.js').size).toBeLessThanOrEqual(550_000)
 })
 
 test('the command line has no client of GitHub at all', () => {

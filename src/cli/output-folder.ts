@@ -61,7 +61,7 @@ export async function readRegionsFlag(args: Arguments, workspace: string): Promi
 export async function readRegions(args: Arguments, workspace: string): Promise<Regions | undefined> {
   const text = await readRegionsFlag(args, workspace)
   if (!args.has('regions')) return undefined
-  const { regions, problems } = parseRegionsText(text)
+  const { regions, problems } = await parseRegionsText(text)
   if (problems.length > 0) throw new UsageError(problems.map((problem) => `--regions: ${problem}`).join('\n'))
   return regions
 }

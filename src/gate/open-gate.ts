@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientOptions, ServiceClient } from '../client/client.js'
 import { knownAddress, type Address } from '../client/http/address.js'
-import { probe, type ProbeResult } from '../client/http/proxy.js'
+import { probe, type ProbeResult } from '../client/http/probe.js'
 import type { Regions } from '../contract/regions/regions.js'
 import { formatDuration } from '../contract/text.js'
 import { vocabularyOf } from '../contract/vocabulary.js'

@@ -14,9 +14,9 @@ const start = (changes: Record<string, string> = {}): ReturnType<typeof readGrid
 const stop = (changes: Record<string, string> = {}): ReturnType<typeof readGridStopSettings> =>
   readGridStopSettings(reader({ ...GIVEN, grids: '[{"uuid":"a1"}]', ...changes }))
 
-function problemsOf(read: () => unknown): readonly string[] {
+async function problemsOf(read: () => Promise<unknown>): Promise<readonly string[]> {
   try {
-    read()
+    await read()
   } catch (thrown) {
     return thrown instanceof SettingsError ? thrown.problems : [String(thrown)]
   }
@@ -24,8 +24,8 @@ function problemsOf(read: () => unknown): readonly string[] {
 }
 
 describe('grid-start', () => {
-  test('takes specifications, waits 15 minutes and keeps nothing, unless told otherwise', () => {
-    expect(start()).toEqual({
+  test('takes specifications, waits 15 minutes and keeps nothing, unless told otherwise', async () => {
+    expect(await start()).toEqual({
       service: {
         address: { api: 'https://load.example.com', origin: 'https://load.example.com' },
         token: 'abc',
@@ -44,15 +44,15 @@ describe('grid-start', () => {
       timeoutMs: 900_000,
       keep: false
     })
-    expect(start({ timeout: '90s', keep: 'true', 'service-name': 'acme' })).toMatchObject({
+    expect(await start({ timeout: '90s', keep: 'true', 'service-name': 'acme' })).toMatchObject({
       service: { serviceName: 'acme' },
       timeoutMs: 90_000,
       keep: true
     })
   })
 
-  test('reports every problem at once', () => {
-    const problems = problemsOf(() =>
+  test('reports every problem at once', async () => {
+    const problems = await problemsOf(() =>
       start({
         'base-url': 'http://load.example.com',
         token: 'a b',
@@ -82,43 +82,43 @@ describe('grid-start', () => {
     ['grids', '[]', 'must be a list of grids'],
     ['grids', `- uuid: a1\n- ${SPEC}`, 'only creates grids'],
     ['base-url', 'local', 'the embedded service ends with its step']
-  ])('%s "%s" is an error', (name, value, words) => {
-    expect(problemsOf(() => start({ [name]: value }))).toEqual([
+  ])('%s "%s" is an error', async (name, value, words) => {
+    expect(await problemsOf(() => start({ [name]: value }))).toEqual([
       expect.stringMatching(new RegExp(`^${name}: .*${words}`))
     ])
   })
 
-  test('an empty list is one grid, of which the service chooses everything', () => {
-    expect(start({ grids: '' }).grids).toEqual([
+  test('an empty list is one grid, of which the service chooses everything', async () => {
+    expect((await start({ grids: '' })).grids).toEqual([
       expect.objectContaining({ region: '', nodeCount: 1, leftOut: expect.arrayContaining(['region']) })
     ])
   })
 
-  test('local says what to use instead', () => {
-    expect(() => start({ 'base-url': 'local' })).toThrow('loadgate serve')
+  test('local says what to use instead', async () => {
+    await expect(start({ 'base-url': 'local' })).rejects.toThrow('loadgate serve')
   })
 
-  test('no message quotes a password of the address', () => {
-    const problems = problemsOf(() => start({ 'base-url': 'https://me:secret@load.example.com' }))
+  test('no message quotes a password of the address', async () => {
+    const problems = await problemsOf(() => start({ 'base-url': 'https://me:secret@load.example.com' }))
     expect(problems).toEqual([expect.stringContaining('***@load.example.com')])
     expect(problems.join()).not.toContain('secret')
   })
 })
 
 describe('grid-stop', () => {
-  test('takes the output of grid-start, and bare uuids, each once', () => {
-    expect(stop({ grids: '["a1", {"uuid": "b2"}, {"uuid": "a1"}]' })).toMatchObject({
+  test('takes the output of grid-start, and bare uuids, each once', async () => {
+    expect(await stop({ grids: '["a1", {"uuid": "b2"}, {"uuid": "a1"}]' })).toMatchObject({
       ids: ['a1', 'b2'],
       timeoutMs: 600_000
     })
   })
 
-  test.each(['', '[]', '[ ]'])('grids "%s": nothing to stop, whatever else is missing', (grids) => {
-    expect(stop({ grids, token: '', 'base-url': '' })).toBeUndefined()
+  test.each(['', '[]', '[ ]'])('grids "%s": nothing to stop, whatever else is missing', async (grids) => {
+    expect(await stop({ grids, token: '', 'base-url': '' })).toBeUndefined()
   })
 
-  test('reports every problem at once', () => {
-    const problems = problemsOf(() =>
+  test('reports every problem at once', async () => {
+    const problems = await problemsOf(() =>
       stop({ grids: `[${SPEC}]`, token: '', 'base-url': 'local', timeout: '0' })
     )
     expect(problems.map((problem) => problem.split(':')[0])).toEqual([

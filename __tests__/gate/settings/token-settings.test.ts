@@ -136,12 +136,12 @@ describe.each([
     grids
   }
 
-  test('takes ID tokens', () => {
-    const settings = read((name) => given[name] ?? '', OFFERED)
+  test('takes ID tokens', async () => {
+    const settings = await read((name) => given[name] ?? '', OFFERED)
     expect(settings?.service).toMatchObject({ token: '', idToken: { audience: 'https://load.example' } })
   })
 
-  test('says what to add without the permission', () => {
-    expect(() => read((name) => given[name] ?? '')).toThrow(LINES)
+  test('says what to add without the permission', async () => {
+    await expect(read((name) => given[name] ?? '')).rejects.toThrow(LINES)
   })
 })

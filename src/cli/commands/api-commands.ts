@@ -196,7 +196,7 @@ export const downloadResults = operation(async ({ client, id, args, tell, ports,
 export const createGrid = operation(async ({ client, args, tell, cancelled }) => {
   const text = args.text('grids')
   const list = text.startsWith('-') || text.startsWith('[') ? text : `[${text || '{}'}]`
-  const { grids, problems } = readGridList(list, SERVICE_RULES)
+  const { grids, problems } = await readGridList(list, SERVICE_RULES)
   const [specification] = grids
   if (problems.length > 0) throw new UsageError(`--grids: ${problems.join('; ')}`)
   if (specification === undefined || isReference(specification) || grids.length > 1)

@@ -1,5 +1,4 @@
 import { Readable, pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { readUpTo } from '../../contract/files.js'
 import { MalformedReplyError } from '../errors.js'
 import type { Call, Upload } from './failures.js'
@@ -40,7 +39,7 @@ export interface RawReply {
 const OF_ENCODED_BYTES: readonly string[] = ['content-encoding', 'content-length', 'etag']
 
 /** A proxy may compress all the same: decoded as it arrives; a truncated one is an error. Part of a compressed response stays as it is. */
-export function withoutGzip(reply: RawReply): RawReply {
+export async function withoutGzip(reply: RawReply): Promise<RawReply> {
   const encoding = String(reply.headers['content-encoding'] ?? '')
     .trim()
     .toLowerCase()
@@ -48,6 +47,9 @@ export function withoutGzip(reply: RawReply): RawReply {
   const headers = Object.fromEntries(
     Object.entries(reply.headers).filter(([name]) => !OF_ENCODED_BYTES.includes(name))
   )
+  // It may fail before anyone reads it: that must not crash the process.
+  reply.body.on('error', () => undefined)
+  const { createGunzip } = await import('node:zlib')
   // Errors of either stream reach the reader of the decoded bytes, and both are closed when it stops reading.
   const body = pipeline(reply.body, createGunzip(), () => undefined)
   return { ...reply, headers, body }

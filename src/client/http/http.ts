@@ -8,7 +8,7 @@ import { readErrorText, readText, sendBody, withoutGzip, type RawReply } from '.
 import { describeErrorBody } from './error-body.js'
 import { CONNECT_TIMEOUT_MS, failureOf, type Call } from './failures.js'
 import { describeIdToken, type TokenSource } from './id-tokens.js'
-import { mayBeProxied, openProxyAgent } from './proxy.js'
+import { mayBeProxied } from './proxy.js'
 import { Redactor, type ReplyBody } from './redact.js'
 import { Agent } from './undici.js'
 
@@ -51,7 +51,7 @@ export class Http {
   readonly #redactor: Redactor
   // One connection per request: a kept-alive socket that the other side has closed would look like a lost reply.
   readonly #direct = new Agent({ pipelining: 0, connect: { timeout: CONNECT_TIMEOUT_MS } })
-  #proxied: Dispatcher | undefined
+  #proxied: Promise<Dispatcher> | undefined
   #isReached: boolean
 
   constructor(private readonly options: HttpOptions) {
@@ -85,7 +85,8 @@ export class Http {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#direct.destroy(), this.#proxied?.destroy()])
+    const proxied = await this.#proxied?.catch(() => undefined)
+    await Promise.all([this.#direct.destroy(), proxied?.destroy()])
   }
 
   async #send(call: Call): Promise<Received> {
@@ -122,7 +123,8 @@ export class Http {
   async #sendOnce(call: Call, idToken: string | undefined): Promise<Received> {
     const { stream, isUnsent } = sendBody(call.upload)
     try {
-      const { statusCode, headers, body } = await this.#dispatcherFor(call.url).request({
+      const dispatcher = await this.#dispatcherFor(call.url)
+      const { statusCode, headers, body } = await dispatcher.request({
         origin: call.url.origin,
         path: call.url.pathname + call.url.search,
         method: call.method,
@@ -136,7 +138,7 @@ export class Http {
         ...(call.signal && { signal: call.signal })
       })
       const reply = { status: statusCode, headers, body }
-      const decoded = call.method === 'HEAD' ? reply : withoutGzip(reply)
+      const decoded = call.method === 'HEAD' ? reply : await withoutGzip(reply)
       return this.#receive(call, decoded, { isEarly: isUnsent(), idToken })
     } catch (thrown) {
       throw this.#failureOf(call, thrown, isUnsent())
@@ -241,10 +243,12 @@ export class Http {
     }
   }
 
-  #dispatcherFor(url: URL): Dispatcher {
+  async #dispatcherFor(url: URL): Promise<Dispatcher> {
     if (this.options.dispatcher !== undefined) return this.options.dispatcher
     if (!mayBeProxied(url)) return this.#direct
-    return (this.#proxied ??= openProxyAgent({ connect: { timeout: CONNECT_TIMEOUT_MS } }))
+    return (this.#proxied ??= import('./proxy-agent.js').then(({ openProxyAgent }) =>
+      openProxyAgent({ connect: { timeout: CONNECT_TIMEOUT_MS } })
+    ))
   }
 }
 

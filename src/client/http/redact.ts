@@ -38,19 +38,13 @@ export class Redactor {
   readonly #others: string[]
   /** How the ID tokens begin that were used. */
   readonly #heads = new Set<string>()
-  #text: RegExp | undefined
-  #bytes: RegExp | undefined
-  /** For the bytes, one character per byte: the spellings by the characters that they may begin with. */
-  #byFirst: ReadonlyMap<string, readonly Spelling[]> = new Map()
-  /** Every form of a secret contains one of these unchanged, so bytes without them need no further check. */
-  #clues: readonly Buffer[] = []
-  #longestBytes = 0
+  /** Made for the first reply, not before the first request: it takes milliseconds. */
+  #patterns: Patterns | undefined
 
   /** `others`: secrets that were sent in requests. */
   constructor(token: string, others: readonly string[] = []) {
     this.#token = token
     this.#others = [...others]
-    this.#prepare()
   }
 
   /** One more token, before it is sent. */
@@ -59,10 +53,14 @@ export class Redactor {
     if (head === undefined ? this.#others.includes(token) : this.#heads.has(head)) return
     if (head === undefined) this.#others.push(token)
     else this.#heads.add(head)
-    this.#prepare()
+    this.#patterns = undefined
   }
 
-  #prepare(): void {
+  get #secrets(): Patterns {
+    return (this.#patterns ??= this.#makePatterns())
+  }
+
+  #makePatterns(): Patterns {
     const secrets = longestFirst([...secretsOf(this.#token), ...this.#others.flatMap(formsOfOther)])
     const codes = codesOf(longestFirst([this.#token, ...this.#others]))
     const heads = longestFirst([...this.#heads].flatMap(formsOfOther))
@@ -72,21 +70,24 @@ export class Redactor {
     const spell = (spelling: (secret: string) => Spelling) =>
       [whole, begun].map((kind) => [...kind.coded, ...kind.secrets.map(spelling)])
     const inBytes = spell(spellForBytes)
-    this.#text = patternOf(spell(spellForText))
-    this.#bytes = patternOf(inBytes)
-    this.#byFirst = byFirst(inBytes.flat())
     const clues = [...codes, ...codedHeads, ...[...secrets, ...heads].map(longestWord)]
-    this.#clues = [...new Set(clues)].map((clue) => Buffer.from(clue))
-    this.#longestBytes = Math.max(0, ...inBytes.flat().map(longestLength))
+    return {
+      text: patternOf(spell(spellForText)),
+      bytes: patternOf(inBytes),
+      byFirst: byFirst(inBytes.flat()),
+      clues: [...new Set(clues)].map((clue) => Buffer.from(clue)),
+      longestBytes: Math.max(0, ...inBytes.flat().map(longestLength))
+    }
   }
 
   text(text: string): string {
-    return this.#text === undefined ? text : text.replace(this.#text, REDACTED)
+    const pattern = this.#secrets.text
+    return pattern === undefined ? text : text.replace(pattern, REDACTED)
   }
 
   /** The same bytes with asterisks over secrets, so that ranges stay valid. `bytesToEnd`: of the whole from here on, without `held`. */
   stream(source: Readable, bytesToEnd = 0, held?: Buffer): ReplyBody {
-    if (this.#bytes === undefined) return source
+    if (this.#secrets.bytes === undefined) return source
     const left: { held?: Buffer } = {}
     // Not a separate stream: one that is destroyed when the connection breaks would lose the bytes it has buffered.
     return {
@@ -119,8 +120,9 @@ export class Redactor {
   }
 
   #find(bytes: Buffer): Stretch[] {
-    if (this.#bytes === undefined || !this.#clues.some((clue) => bytes.includes(clue))) return []
-    return Array.from(bytes.toString('latin1').matchAll(this.#bytes), ({ index, groups, 0: { length } }) => ({
+    const { bytes: pattern, clues } = this.#secrets
+    if (pattern === undefined || !clues.some((clue) => bytes.includes(clue))) return []
+    return Array.from(bytes.toString('latin1').matchAll(pattern), ({ index, groups, 0: { length } }) => ({
       start: index,
       end: index + length,
       isIdToken: groups?.idToken !== undefined
@@ -133,16 +135,28 @@ export class Redactor {
     // It may have more characters, and they may be cut off within an escape.
     const isOpen = last?.isIdToken === true && last.end > bytes.length - LONGEST_ESCAPE
     const end = isOpen ? last.start : bytes.length
-    const from = Math.max(0, bytes.length - this.#longestBytes)
+    const { byFirst, longestBytes } = this.#secrets
+    const from = Math.max(0, bytes.length - longestBytes)
     const tail = bytes.toString('latin1', from)
     for (let at = 0; from + at < end; at++) {
       // A complete secret may contain its own beginning again.
       const isWithin = found.some(({ start, end }) => start < from + at && from + at < end)
-      const begun = this.#byFirst.get(tail.charAt(at)) ?? []
+      const begun = byFirst.get(tail.charAt(at)) ?? []
       if (!isWithin && begun.some((spelling) => isBegun(spelling, tail, at))) return from + at
     }
     return end
   }
+}
+
+/** What is looked for. */
+interface Patterns {
+  readonly text: RegExp | undefined
+  readonly bytes: RegExp | undefined
+  /** For the bytes, one character per byte: the spellings by the characters that they may begin with. */
+  readonly byFirst: ReadonlyMap<string, readonly Spelling[]>
+  /** Every form of a secret contains one of these unchanged, so bytes without them need no further check. */
+  readonly clues: readonly Buffer[]
+  readonly longestBytes: number
 }
 
 interface Stretch {

@@ -1,8 +1,12 @@
 // undici only has types for its index: these are the types for its internal paths.
-declare module 'undici/lib/api/index.js' {
+declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici'
-  const api: Pick<Dispatcher, 'request' | 'stream' | 'pipeline' | 'upgrade' | 'connect'>
-  export default api
+  const request: Dispatcher['request']
+  export default request
+}
+declare module 'undici/lib/api/api-connect.js' {
+  const connect: unknown
+  export default connect
 }
 declare module 'undici/lib/core/errors.js' {
   export { errors as default } from 'undici'

@@ -5,8 +5,8 @@ import { Inputs } from '../settings/inputs.js'
 import { parseServiceAddress } from '../settings/target-settings.js'
 import { readGivenToken } from '../settings/token-settings.js'
 
-export type GridStartSettings = Readonly<ReturnType<typeof readGridStartSettings>>
-export type GridStopSettings = Readonly<NonNullable<ReturnType<typeof readGridStopSettings>>>
+export type GridStartSettings = Readonly<Awaited<ReturnType<typeof readGridStartSettings>>>
+export type GridStopSettings = Readonly<NonNullable<Awaited<ReturnType<typeof readGridStopSettings>>>>
 
 type ReadGridInput = (name: GridInputName) => string
 
@@ -18,9 +18,9 @@ interface Offer {
 const NO_OFFER: Offer = { offersIdTokens: false }
 
 /** Collects every problem, so that a workflow can be fixed in one push. */
-export function readGridStartSettings(read: ReadGridInput, offer = NO_OFFER) {
+export async function readGridStartSettings(read: ReadGridInput, offer = NO_OFFER) {
   const inputs = new Inputs(GRID_START_INPUTS, read)
-  const { grids, service } = readCommon(inputs, offer)
+  const { grids, service } = await readCommon(inputs, offer)
   const timeoutMs = inputs.take('timeout') * 1000
   const keep = inputs.take('keep')
   for (const { id } of grids.filter(isReference))
@@ -33,11 +33,11 @@ export function readGridStartSettings(read: ReadGridInput, offer = NO_OFFER) {
 }
 
 /** Undefined if there are no grids to stop; nothing else is required then, so that the step also works after a start that failed early. */
-export function readGridStopSettings(read: ReadGridInput, offer = NO_OFFER) {
+export async function readGridStopSettings(read: ReadGridInput, offer = NO_OFFER) {
   const given = read('grids')
   if (given === '' || /^\[\s*\]$/.test(given)) return undefined
   const inputs = new Inputs(GRID_STOP_INPUTS, read)
-  const { grids, service } = readCommon(inputs, offer)
+  const { grids, service } = await readCommon(inputs, offer)
   const timeoutMs = inputs.take('timeout') * 1000
   if (!grids.every(isReference))
     inputs.complain(
@@ -55,10 +55,10 @@ interface GridInputs {
 }
 
 /** What both actions take. */
-function readCommon(inputs: GridInputs, offer: Offer) {
+async function readCommon(inputs: GridInputs, offer: Offer) {
   const service = readService(inputs, offer)
   const given = inputs.text('grids')
-  const { grids, problems } = readGridList(given === '' ? [{}] : given, SERVICE_RULES)
+  const { grids, problems } = await readGridList(given === '' ? [{}] : given, SERVICE_RULES)
   for (const problem of problems) inputs.complain('grids', problem)
   return { service, grids }
 }

@@ -10,7 +10,7 @@ import {
 import type { GridChoice, GridSpecification } from '../../client/documents/requests.js'
 import { describeUnknownKeys } from '../../contract/nearest.js'
 import { parseChoice, parseInteger, parsePattern, type Parsed } from '../../contract/setting-values.js'
-import { readYaml } from '../../contract/yaml-text.js'
+import { readYaml } from '../../contract/read-yaml.js'
 
 interface GridListRules {
   /** The embedded service has a default for every key. */
@@ -37,9 +37,9 @@ export const SERVICE_RULES: GridListRules = {
 }
 
 /** Reads the `grids` setting: YAML or JSON text, or the value parsed from a config file. */
-export function readGridList(given: unknown, rules: GridListRules) {
+export async function readGridList(given: unknown, rules: GridListRules) {
   const problems: string[] = []
-  const list = typeof given === 'string' ? parseText(given, problems) : given
+  const list = typeof given === 'string' ? await parseText(given, problems) : given
   if (problems.length > 0) return { grids: [], problems }
   const noList = 'must be a list of grids, each a specification or a reference (`uuid: …`)'
   if (!Array.isArray(list) || list.length === 0) return { grids: [], problems: [noList] }
@@ -49,8 +49,8 @@ export function readGridList(given: unknown, rules: GridListRules) {
   return { grids: grids.filter((grid) => grid !== undefined), problems }
 }
 
-function parseText(text: string, problems: string[]): unknown {
-  const { value, problems: found } = readYaml(text)
+async function parseText(text: string, problems: string[]): Promise<unknown> {
+  const { value, problems: found } = await readYaml(text)
   problems.push(...found.map((problem) => `is not YAML or JSON: ${problem}`))
   return value
 }

@@ -1,4 +1,3 @@
-import { readConfigFile } from '../../contract/config-file.js'
 import { INPUTS, type InputFacts, type InputName, type ValueOf } from '../../contract/inputs.js'
 import type { Parsed } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
@@ -52,7 +51,9 @@ async function openSources(sources: SettingsSources): Promise<Inputs<typeof INPU
   const path = read('config')
   if (path === '') return new Inputs(INPUTS, read)
   try {
-    const { values, problems } = readConfigFile(await sources.readConfig(path))
+    const text = await sources.readConfig(path)
+    const { readConfigFile } = await import('../../contract/config-file.js')
+    const { values, problems } = readConfigFile(text)
     const inputs = new Inputs(INPUTS, read, values)
     for (const problem of problems)
       inputs.complain('config', `${path}${/^(is|must) /.test(problem) ? '' : ':'} ${problem}`)

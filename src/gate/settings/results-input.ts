@@ -1,6 +1,6 @@
 import { isObject } from '../../contract/setting-values.js'
 import { ID } from '../../contract/vocabulary.js'
-import { readYaml } from '../../contract/yaml-text.js'
+import { readYaml } from '../../contract/read-yaml.js'
 import { nameSources, type ResultSource } from '../results/result-sources.js'
 import { splitLines, type GateInputs, type SettingsSources } from './inputs.js'
 
@@ -13,7 +13,7 @@ export async function readResultSources(
   { resolveResults }: Pick<SettingsSources, 'resolveResults'>
 ): Promise<readonly ResultSource[]> {
   const complain = (problem: string): void => inputs.complain('results', problem)
-  const given = parseGiven(inputs.structured('results'))
+  const given = await parseGiven(inputs.structured('results'))
   if ('problem' in given) {
     complain(given.problem)
     return []
@@ -44,10 +44,10 @@ type Given =
 /** A flow map, or lines that all have a name before a colon and a space; no path looks like that. */
 const MAP = /^\s*(?:\{|[\w-]+:\s+\S[^\n]*(?:\n\s*[\w-]+:\s+\S[^\n]*)*\s*$)/
 
-function parseGiven(given: unknown): Given {
+async function parseGiven(given: unknown): Promise<Given> {
   if (typeof given !== 'string') return readStructure(given)
   if (!MAP.test(given)) return { lines: splitLines(given) }
-  const { value, problems } = readYaml(given)
+  const { value, problems } = await readYaml(given)
   return problems.length > 0 ? { problem: `is not YAML: ${problems.join('; ')}` } : readStructure(value)
 }
 

@@ -66,7 +66,7 @@ async function readAll(inputs: GateInputs, sources: SettingsSources) {
   const rules = { isLocal, isSkipped, wait, stopEarly, durationSeconds, timeoutSeconds, thresholds, warmUpMs }
   const baseline = await readBaseline(inputs, sources, rules)
   const loadSeconds = durationSeconds && totalSeconds(baseline, durationSeconds, timeoutSeconds)
-  const regions = isOfFiles ? undefined : readRegions(inputs, service)
+  const regions = isOfFiles ? undefined : await readRegions(inputs, service)
   const origin = await readOrigin(inputs, sources, { ...rules, regions, loadSeconds })
   checkApdexTarget(inputs)
   const settings = {
@@ -154,7 +154,7 @@ async function readOrigin(inputs: GateInputs, sources: SettingsSources, rules: O
   const isSpared = (rules.isSkipped || isUnread) && lines.length === 0
   const { paths, problems } = await resolveLines(lines, sources)
   for (const problem of isSpared ? [] : problems) inputs.complain('files', problem)
-  return { kind: 'files', paths, grids: readGrids(inputs, rules) }
+  return { kind: 'files', paths, grids: await readGrids(inputs, rules) }
 }
 
 async function readResults(
@@ -188,10 +188,10 @@ function readRunId(inputs: GateInputs, name: 'run-id' | 'repeat', isLocal: boole
   return inputs.isGiven(name) ? (id ?? '') : undefined
 }
 
-function readGrids(
+async function readGrids(
   inputs: GateInputs,
   { regions, isLocal, isSkipped, durationSeconds, loadSeconds, timeoutSeconds }: OriginRules
-): readonly GridChoice[] {
+): Promise<readonly GridChoice[]> {
   const names = regions === undefined ? ['local'] : [...regions.keys()]
   const [first = ''] = names
   const defaults = {
@@ -210,7 +210,7 @@ function readGrids(
     inputs.complain('grids', `is empty; ${words}`)
     return []
   }
-  const { grids, problems } = readGridList(given === '' ? [{}] : given, {
+  const { grids, problems } = await readGridList(given === '' ? [{}] : given, {
     defaults: isLocal ? localDefaults : defaults,
     // A service of our own has a default for every key; which one it is, only the service says.
     mayLeaveOut: !isLocal,

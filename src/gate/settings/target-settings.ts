@@ -3,7 +3,7 @@ import { parseRegions, type ParsedRegions } from '../../contract/regions/parse-r
 import type { Regions } from '../../contract/regions/regions.js'
 import { parseDurationSeconds, type Parsed, showAddress } from '../../contract/setting-values.js'
 import { messageOf } from '../../contract/text.js'
-import { readYaml } from '../../contract/yaml-text.js'
+import { readYaml } from '../../contract/read-yaml.js'
 import type { GateInputs, SettingsSources } from './inputs.js'
 import { ID_TOKEN_FILE, isOidc, readCredentials, type Credentials } from './token-settings.js'
 
@@ -134,7 +134,10 @@ function hideSecrets(address: string, rest: readonly string[]): string {
 }
 
 /** Where the nodes of the embedded service run. Undefined if it was not given, or no region in it can be read. */
-export function readRegions(inputs: GateInputs, { baseUrl, isLocal }: ServiceChoice): Regions | undefined {
+export async function readRegions(
+  inputs: GateInputs,
+  { baseUrl, isLocal }: ServiceChoice
+): Promise<Regions | undefined> {
   const given = inputs.structured('regions')
   if (given === '') return undefined
   // Where no token is given, the address may come from a variable that is empty too.
@@ -143,13 +146,14 @@ export function readRegions(inputs: GateInputs, { baseUrl, isLocal }: ServiceCho
       'regions',
       'is for base-url: local only; the service at base-url decides itself where its grids run. Remove one of the two'
     )
-  const { regions, problems } = typeof given === 'string' ? parseRegionsText(given) : parseRegions(given)
+  const { regions, problems } =
+    typeof given === 'string' ? await parseRegionsText(given) : parseRegions(given)
   for (const problem of problems) inputs.complain('regions', problem)
   return regions.size === 0 ? undefined : regions
 }
 
-export function parseRegionsText(text: string): ParsedRegions {
-  const { value, problems } = readYaml(text)
+export async function parseRegionsText(text: string): Promise<ParsedRegions> {
+  const { value, problems } = await readYaml(text)
   if (problems.length === 0) return parseRegions(value)
   return { regions: new Map(), problems: problems.map((problem) => `is not YAML: ${problem}`) }
 }
