@@ -16,7 +16,7 @@ const CLOSE = 255
 /** Frames of the standard input: small enough for every server. */
 const CHUNK_BYTES = 64 * 1024
 /** How many messages may wait for their receiver before nothing is read any more. */
-const MOST_WAITING = 4
+const MOST_WAITING = 2
 const MOST_REFUSAL_BYTES = 64 * 1024
 const LARGEST_FRAME_BYTES = 32 * 1024 * 1024
 /** Until it is open, and how long it may be silent before it closes. */
