@@ -141,7 +141,6 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
 /** One at a time, until it is closed. `events.on` would do, but it keeps 32 KB of empty queues for each connection. */
 async function* messagesOf(socket: WebSocket, signal: AbortSignal): AsyncGenerator<Buffer> {
   const waiting: Buffer[] = []
-  let isClosed = false
   let wake = (): void => undefined
   const onMessage = (message: Buffer): void => {
     waiting.push(message)
@@ -149,17 +148,14 @@ async function* messagesOf(socket: WebSocket, signal: AbortSignal): AsyncGenerat
     wake()
   }
   socket.on('message', onMessage)
-  socket.once('close', () => {
-    isClosed = true
-    wake()
-  })
+  socket.once('close', () => wake())
   signal.addEventListener('abort', () => wake(), { once: true })
   try {
     for (;;) {
       signal.throwIfAborted()
       const message = waiting.shift()
       if (message !== undefined) yield message
-      else if (isClosed) return
+      else if (socket.readyState === WebSocket.CLOSED) return
       else {
         if (socket.isPaused) socket.resume()
         await new Promise<void>((resolve) => (wake = resolve))
