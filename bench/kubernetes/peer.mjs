@@ -1,4 +1,4 @@
-// What the service is compared with: a WebSocket per file, each message appended to its file. It resumes, checks and stops nothing.
+// What the service is compared with: a WebSocket per pod, each message appended to its file. It resumes, checks and stops nothing.
 import { openSync, readFileSync, write } from 'node:fs'
 import https from 'node:https'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ function follow(pod, file, local, onOpen) {
     perMessageDeflate: false,
     skipUTF8Validation: true
   })
-  const fd = local && openSync(local, 'a')
+  const fd = openSync(local, 'a')
   let arrived = 0
   let size
   let writing = 0
@@ -60,10 +60,8 @@ const all = []
 for (let index = 0; index < pods; index += AT_ONCE) {
   const opened = []
   for (let pod = index; pod < Math.min(pods, index + AT_ONCE); pod++) {
-    const open = (file, local) =>
-      opened.push(new Promise((resolve) => all.push(follow(`pod-${pod}`, file, local, resolve))))
-    open(`/${pod}.csv`, join(folder, `${pod}.csv`))
-    open('/output', undefined)
+    const local = join(folder, `${pod}.csv`)
+    opened.push(new Promise((resolve) => all.push(follow(`pod-${pod}`, `/${pod}.csv`, local, resolve))))
   }
   await Promise.all(opened)
 }

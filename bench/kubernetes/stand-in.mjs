@@ -19,7 +19,7 @@ const started = `${Date.now()}000000 - - -`
 let ended = ''
 let labels = {}
 let jobName = ''
-const streams = { samples: new Set(), output: new Set() }
+const streams = new Set()
 
 /** The rows of some pods. */
 class Group {
@@ -33,7 +33,7 @@ class Group {
     this.size += bytes.length
     this.sent.push(bytes)
     const frames = framesOf(STDOUT, bytes)
-    for (const { socket, group } of streams.samples) if (group === this) socket.write(frames)
+    for (const { socket, group } of streams) if (group === this) socket.write(frames)
   }
 
   start() {
@@ -108,27 +108,21 @@ function answer(ws) {
   })
 }
 
-function follow(ws, pod, [, file, first]) {
-  const stream = {
-    ws,
-    socket: ws._socket,
-    group: groupOf(pod),
-    kind: file.endsWith('.csv') ? 'samples' : 'output'
-  }
-  const all = streams[stream.kind]
-  ws.on('close', () => all.delete(stream))
+function follow(ws, pod, [, , first]) {
+  const stream = { ws, socket: ws._socket, group: groupOf(pod) }
+  ws.on('close', () => streams.delete(stream))
   beat(stream)
-  if (stream.kind === 'samples' && stream.group.sent.length > 0) {
+  if (stream.group.sent.length > 0) {
     process.send({ event: 'resumed' })
     const missed = Buffer.concat(stream.group.sent).subarray(Number(first) - 1)
     if (missed.length > 0) stream.socket.write(framesOf(STDOUT, missed))
   }
-  all.add(stream)
-  if (streams.samples.size === podCount && streams.output.size === podCount) begin()
+  streams.add(stream)
+  if (streams.size === podCount) begin()
 }
 
-function beat({ ws, kind, group }) {
-  const size = ended === '' ? '-' : kind === 'samples' ? group.size : 0
+function beat({ ws, group }) {
+  const size = ended === '' ? '-' : group.size
   say(ws, STDERR, `beat;${started};${ended};${size};- - -\n`)
 }
 
@@ -138,7 +132,7 @@ function begin() {
   if (hasBegun) return
   hasBegun = true
   process.send({ event: 'idle' })
-  const beats = setInterval(() => Object.values(streams).forEach((all) => all.forEach(beat)), BEAT_MS)
+  const beats = setInterval(() => streams.forEach(beat), BEAT_MS)
   setTimeout(() => {
     process.send({ event: 'load', usage: process.cpuUsage() })
     groups.forEach((group) => group.start())
@@ -154,7 +148,7 @@ function begin() {
         ),
         bytes: groups.reduce((sum, { size }, index) => sum + size * sizeOf(index), 0)
       })
-      Object.values(streams).forEach((all) => all.forEach(beat))
+      streams.forEach(beat)
     })
   }, idleSeconds * 1000)
 }

@@ -182,6 +182,17 @@ describe('following a file', () => {
     expect(pod.log[0]).toContain('The command that follows /pod/samples.csv exited with 1: "tail: killed".')
   })
 
+  test('what the tool prints comes between the reports, cut anywhere, and is continued where it was cut', async () => {
+    const output = makeSink()
+    const pod = cannedPod(
+      { stderr: 'beat;1794778655 - - -;;-\noutput;8\nbeat;7\nabeat;1794778655 - - -;;-\noutput;9\nb' },
+      { stderr: `output;9\nc;\nodd\nd\nbeat;${ENDED};4\n`, stdout: 'row\n' }
+    )
+    await followFile(pod.contact, { file: '/f', turn: '/t', copy: makeSink(), output })
+    expect(output.text).toBe('beat;7\nabc;\nodd\nd\n')
+    expect(pod.commands.map((args) => args[3])).toEqual(['1', '10'])
+  })
+
   test('the states are told as they come', async () => {
     const codes: (number | undefined)[] = []
     const pod = cannedPod({ stderr: `beat;1794778655 - - -;;-;1 2 3\nbeat;${ENDED};0;\n` })

@@ -1,4 +1,3 @@
-import { on } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import WebSocket from 'ws'
 import { readUpTo } from '../../../contract/files.js'
@@ -17,7 +16,7 @@ const CLOSE = 255
 /** Frames of the standard input: small enough for every server. */
 const CHUNK_BYTES = 64 * 1024
 /** How many messages may wait for their receiver before nothing is read any more. */
-const MOST_WAITING = 4
+const MOST_WAITING = 2
 const MOST_REFUSAL_BYTES = 64 * 1024
 const LARGEST_FRAME_BYTES = 32 * 1024 * 1024
 /** Until it is open, and how long it may be silent before it closes. */
@@ -113,10 +112,8 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
   // Once the status is here, it does not matter how the connection ends.
   socket.on('error', (error) => failed.abort(status === undefined ? unreachable(server, error) : OVER))
   socket.once('close', (code) => (closeCode = code))
-  const messages = on(socket, 'message', { signal, close: ['close'], highWaterMark: MOST_WAITING })
   try {
-    for await (const [message] of messages as AsyncIterable<[Buffer]>) {
-      signal.throwIfAborted()
+    for await (const message of messagesOf(socket, signal)) {
       // A first, empty message on each channel says that it is open.
       if (message.length < 2) continue
       const bytes = message.subarray(1)
@@ -139,6 +136,34 @@ async function converse(parts: ExecParts, access: Access, onOpened: () => void):
   throw new ClusterError(
     `The stream from the pod ${pod} was cut before the command ended (WebSocket close code ${closeCode}).`
   )
+}
+
+/** One at a time, until it is closed. `events.on` would do, but it keeps 32 KB of empty queues for each connection. */
+async function* messagesOf(socket: WebSocket, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const waiting: Buffer[] = []
+  let wake = (): void => undefined
+  const onMessage = (message: Buffer): void => {
+    waiting.push(message)
+    if (waiting.length >= MOST_WAITING) socket.pause()
+    wake()
+  }
+  socket.on('message', onMessage)
+  socket.once('close', () => wake())
+  signal.addEventListener('abort', () => wake(), { once: true })
+  try {
+    for (;;) {
+      signal.throwIfAborted()
+      const message = waiting.shift()
+      if (message !== undefined) yield message
+      else if (socket.readyState === WebSocket.CLOSED) return
+      else {
+        if (socket.isPaused) socket.resume()
+        await new Promise<void>((resolve) => (wake = resolve))
+      }
+    }
+  } finally {
+    socket.off('message', onMessage)
+  }
 }
 
 function openSocket(parts: ExecParts, { agent, headers }: Access, openMs: number): WebSocket {

@@ -15,19 +15,33 @@ import { type PodFigures, readFigures, readTurnState, type TurnState } from './p
  * Sends a file from a byte on, as it grows, until the standard input is closed: a plain tail would outlive its stream. On the other
  * channel it reports the state of the turn when it changes, and every 5 s that it is alive: nothing else shows that the machine is.
  *
+ * If it is told a byte of the output, too, what the tool prints comes between these reports, so that a pod needs one connection: its
+ * length, and then exactly as many bytes, even if a plan makes the file shorter meanwhile; so the tail must not write to that channel. All
+ * of it is there before the end is reported.
+ *
  * Tools write row by row, and a tail that is woken by each row sends each as a message of its own, through the machine's agent and the
  * API server. Tails of coreutils are not woken for their standard input, they look four times a second; those that know no part of a
  * second look once a second anyway.
  */
 const FOLLOW = `${READ_FIGURES}${NAP}
-turn=$1 file=$2 first=$3 every=
-is_odd() { [ -L "$file" ] || { [ -e "$file" ] && [ ! -f "$file" ]; }; }
+turn=$1 file=$2 first=$3 next=$4 every=
+output=$turn/output
+is_odd() { [ -L "$1" ] || { [ -e "$1" ] && [ ! -f "$1" ]; }; }
+send_output() {
+  if is_odd "$output"; then echo odd; return; fi
+  [ -e "$output" ] || return
+  more=$(($(wc -c <"$output") + 1 - next))
+  [ "$more" -gt 0 ] || return
+  echo "output;$more"
+  { tail -c "+$next" "$output"; cat /dev/zero; } 2>/dev/null | head -c "$more"
+  next=$((next + more))
+}
 tail -s 0.25 -c +1 </dev/null 2>/dev/null && every='-s 0.25'
 (
   while :; do
     last=
     [ -e "$turn/ended" ] && last=1
-    is_odd || { [ -e "$file" ] && exec tail $every -c "+$first" -f <"$file"; }
+    is_odd "$file" || { [ -e "$file" ] && exec tail $every -c "+$first" -f <"$file" 2>/dev/null; }
     [ -n "$last" ] && exit
     nap 0.2
   done
@@ -41,8 +55,9 @@ tail=$!
     [ -e "$turn/started" ] && read -r started <"$turn/started"
     if [ -e "$turn/ended" ]; then
       read -r ended <"$turn/ended"
-      if is_odd; then size=odd; elif [ -e "$file" ]; then size=$(wc -c <"$file"); fi
+      if is_odd "$file"; then size=odd; elif [ -e "$file" ]; then size=$(wc -c <"$file"); fi
     fi
+    [ -z "$next" ] || send_output
     now="$started;$ended;$size"
     if [ "$now" != "$before" ] || [ "$quiet" -ge 10 ]; then
       read_figures
@@ -60,6 +75,7 @@ kill $tail $beat
 
 /** What the script says instead of the size of a link, a pipe, a folder or a device. */
 const ODD = 'odd'
+const LINE_BREAK = 10
 /** A tool cannot write a larger file, see the script of a turn; a plan that may change its limits can. */
 const MOST_BYTES = 64 * 1024 ** 3
 
@@ -92,6 +108,8 @@ export interface FileToFollow {
   readonly file: string
   readonly turn: string
   readonly copy: Sink
+  /** For what the tool prints, if that comes on the same stream. */
+  readonly output?: Sink
   readonly onState?: (state: TurnState, figures: PodFigures) => void
 }
 
@@ -106,7 +124,7 @@ export async function followFile(contact: PodContact, request: FileToFollow, sig
 /** One stream, from the byte that is missing to its cut or to the end of the file. Returns whether the file exists. */
 async function followOnce(
   contact: PodContact,
-  { turn, file, copy, onState }: FileToFollow,
+  { turn, file, copy, output, onState }: FileToFollow,
   { signal, alive }: { signal: AbortSignal; alive: () => void }
 ): Promise<boolean> {
   const { clock, timings, pod } = contact.parts
@@ -141,8 +159,21 @@ async function followOnce(
     if (isComplete()) over.abort()
     return written
   }
+  const failOdd = (odd: string): void =>
+    fail(
+      new NodeError(
+        `In the pod ${pod}, ${odd} is not a regular file: the plan replaced it, so it was not read.`
+      )
+    )
+  /** How much of the output comes before the next report. */
+  let outputBytes = 0
   const lines = new LineSplitter((line) => {
     const [word, started = '', ended = '', size = '-', figures = ''] = line.split(';')
+    if (word === 'output' && /^\d+$/.test(started)) {
+      outputBytes = Number(started)
+      return
+    }
+    if (word === ODD) failOdd(`${turn}/output`)
     if (word !== 'beat') {
       words = line
       return
@@ -150,11 +181,7 @@ async function followOnce(
     heardMs = clock.now()
     alive()
     if (size === ODD) {
-      fail(
-        new NodeError(
-          `In the pod ${pod}, ${file} is not a regular file: the plan replaced it, so it was not read.`
-        )
-      )
+      failOdd(file)
       return
     }
     exists = size !== '-'
@@ -163,6 +190,20 @@ async function followOnce(
     onState?.(state, readFigures(figures.split(' ')))
     if (isComplete()) over.abort()
   })
+  const report = (bytes: Uint8Array): void => {
+    for (let rest = bytes; rest.length > 0 && !over.signal.aborted;) {
+      const isOutput = outputBytes > 0
+      const length = isOutput ? outputBytes : rest.indexOf(LINE_BREAK) + 1
+      const part = length === 0 ? rest : rest.subarray(0, length)
+      rest = rest.subarray(part.length)
+      if (isOutput) {
+        outputBytes -= part.length
+        heardMs = clock.now()
+        alive()
+        void output?.add(part)
+      } else lines.push(part)
+    }
+  }
   const lookForSilence = (): void => {
     // While the disk is busy, nothing is read.
     if (copy.isBusy) heardMs = bytesMs = clock.now()
@@ -179,8 +220,8 @@ async function followOnce(
   try {
     const { code } = await contact.exec(
       FOLLOW,
-      [turn, file, String(copy.size + 1)],
-      { stdin: 'hold', onOpen, onStdout: take, onStderr: (bytes) => lines.push(bytes) },
+      [turn, file, String(copy.size + 1), output === undefined ? '' : String(output.size + 1)],
+      { stdin: 'hold', onOpen, onStdout: take, onStderr: report },
       { signal: AbortSignal.any([signal, over.signal]) }
     )
     if (!isComplete())

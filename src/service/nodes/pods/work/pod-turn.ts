@@ -171,7 +171,11 @@ export class PodTurn {
     const failed = new AbortController()
     const either = AbortSignal.any([signal, failed.signal])
     const onState: PodRecord['noteState'] = (state, figures) => record.noteState(state, figures)
-    const all = [{ file: `${turn}/output`, copy: this.#output }, ...this.#results].map((file) =>
+    const output = this.#output
+    const [first, ...others] = this.#results
+    const files =
+      first === undefined ? [{ file: `${turn}/output`, copy: output }] : [{ ...first, output }, ...others]
+    const all = files.map((file) =>
       followFile(contact, { ...file, turn, onState }, either).catch((error: unknown) => {
         failed.abort(error)
         throw error
