@@ -4,12 +4,12 @@
 //   --named 10 has figures over time for ten labels too, as if thresholds named them; --rows 35000000 makes the file 4 GB; --quick skips the
 //   slow peers, which only read the first file
 import { spawnSync } from 'node:child_process'
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { reportFigure } from './figure.mjs'
-import { DATA_DIR, generate } from './generate.mjs'
+import { DATA_DIR, prepareFile } from './generate.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
 const FAST = ['loadgate', 'duckdb', 'loadgate-stream']
@@ -105,15 +105,6 @@ function compile() {
     }
   )
   if (status !== 0) throw new Error('could not bundle the sources')
-}
-
-function prepareFile(name, options) {
-  const path = join(DATA_DIR, name)
-  if (!existsSync(path)) {
-    generate({ ...options, seed: 1, out: `${path}.part` })
-    renameSync(`${path}.part`, path)
-  }
-  return path
 }
 
 function runSubject(name, file) {

@@ -1,6 +1,6 @@
 // Writes a JMeter sample CSV as large as a real run's, the same bytes for the same seed; with --k6 what k6 writes for so many requests.
 //   node bench/generate.mjs [--k6] [--rows 3500000] [--labels 40] [--seed 1] [--out bench/data/samples.jtl]
-import { mkdirSync, openSync, writeSync, closeSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -8,7 +8,7 @@ export const DATA_DIR = join(import.meta.dirname, 'data')
 const HEADER =
   'timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect\n'
 const THREADS = 200
-const START_MS = 1_700_000_000_000
+export const START_MS = 1_700_000_000_000
 
 /** Mulberry32: small, seeded, and good enough for test data. */
 function makeRandom(seed) {
@@ -115,6 +115,16 @@ export function generate({ rows, labels, seed, out, k6 = false }) {
   }
   closeSync(file)
   return statSync(out).size
+}
+
+/** A file of that name with such rows: the same one for every bench. */
+export function prepareFile(name, options) {
+  const path = join(DATA_DIR, name)
+  if (!existsSync(path)) {
+    generate({ ...options, seed: 1, out: `${path}.part` })
+    renameSync(`${path}.part`, path)
+  }
+  return path
 }
 
 if (process.argv[1] === import.meta.filename) {

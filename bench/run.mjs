@@ -26,6 +26,7 @@ const BENCHES = {
   csv: { packages: OWN },
   startup: {},
   upload: {},
+  verdict: FROM_SOURCES,
   embedded: { files: ['embedded', 'embedded-gatling'] },
   'embedded-k6': {},
   install: { packages: PROJECT },
