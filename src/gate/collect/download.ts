@@ -173,8 +173,8 @@ class Transfer {
         if (part !== undefined && this.bytes + chunk.length > part.toByte + 1)
           throw this.#startOver('the service sent more of the CSV than it announced')
         this.#start.push(chunk)
-        await keep(file.writeFile(chunk))
-        this.options.tap.push(chunk)
+        // It is read while it is being written.
+        await Promise.all([keep(file.writeFile(chunk)), this.#pass(chunk)])
         this.bytes += chunk.length
       }
     } catch (thrown) {
@@ -187,6 +187,11 @@ class Transfer {
     } finally {
       await file.close()
     }
+  }
+
+  // eslint-disable-next-line @typescript-eslint/require-await -- what it throws must not leave a write without anyone who waits for it
+  async #pass(chunk: Uint8Array): Promise<void> {
+    this.options.tap.push(chunk)
   }
 
   /** The reply with a CSV that broke off states its full size; one with an error page does not. */
