@@ -8,7 +8,8 @@ import type { CountedRuns } from '../../../../src/analysis/results/counts/histog
 import type { SamplePart, ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
 import { MOST_LISTED, MOST_LISTS } from '../../../../src/analysis/results/kernel/assembly/layout.js'
 import { TimeLine } from '../../../../src/analysis/results/counts/time-line.js'
-import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
+import type { DetailOptions } from '../../../../src/analysis/results/details/detail-scan.js'
+import { findAxis, mergeScans } from '../../../../src/analysis/results/figures/merge.js'
 import { EndTimes } from '../../../../src/analysis/results/stalls/end-times.js'
 import type { StallScan } from '../../../../src/analysis/results/stalls/stall-tracker.js'
 import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../../../support/data/sample-csv.js'
@@ -23,10 +24,11 @@ function scan(
   kernelFrom: number,
   step = Infinity,
   countFromMs = -Infinity,
-  countToMs = Infinity
+  countToMs = Infinity,
+  details?: DetailOptions
 ) {
   const scanner = new ByteScanner({
-    ...{ grid: 'g', region: 'r', kernelFrom, countFromMs, countToMs },
+    ...{ grid: 'g', region: 'r', kernelFrom, countFromMs, countToMs, details },
     stallLabels: [['home'], ['label ', '']]
   })
   for (let at = 0; at < bytes.length;) {
@@ -46,11 +48,36 @@ function countTimes(times: readonly CountedRuns[]): number {
 
 /** The kernel may only differ in speed. */
 function expectSame(bytes: Uint8Array, countFromMs?: number, countToMs?: number): void {
-  const [counted, plain] = [0, Infinity].map((from) =>
-    asFound(scan(bytes, from, Infinity, countFromMs, countToMs))
+  const plain = scan(bytes, Infinity, Infinity, countFromMs, countToMs)
+  expectEqual([asFound(scan(bytes, 0, Infinity, countFromMs, countToMs)), asFound(plain)])
+  const axis = findAxis([[plain]])
+  if (axis === undefined) return
+  const details = secondReadingOf(plain, axis)
+  expectEqual(
+    [0, Infinity].map((from) => {
+      const { parts, ...found } = scan(bytes, from, Infinity, countFromMs, countToMs, details)
+      return { ...found, details: parts.map((part) => part.details) }
+    })
   )
-  // Jest compares typed arrays number by number, which takes longer than all the rest.
+}
+
+/** Jest compares typed arrays number by number, which takes longer than all the rest. */
+function expectEqual([counted, plain]: readonly unknown[]): void {
   expect(isDeepStrictEqual(counted, plain) ? 'the same' : { counted, plain }).toBe('the same')
+}
+
+function secondReadingOf(scan: ScanResult, axis: NonNullable<ReturnType<typeof findAxis>>): DetailOptions {
+  const { bucketMs, buckets, originsMs } = axis
+  const labels = [...new Set(scan.parts.flatMap((part) => part.labels))]
+  const errors = mergeScans([scan])
+    .errors({})
+    .flatMap(({ label, code, message }) => (label === undefined ? [] : [{ label, code, message }]))
+  return {
+    axis: { originMs: originsMs[0] ?? 0, bucketMs, buckets, bucketsALabelBucket: 3 },
+    hasTransactions: scan.hasTransactions,
+    labels: labels.slice(0, 4),
+    errors: errors.slice(0, 4)
+  }
 }
 
 function listTimes({ times, samples }: SamplePart) {
@@ -112,6 +139,30 @@ describe('the kernel and plain reading give the same result', () => {
 
   test.each(styles)('%s', (_, style) => {
     for (const seed of [1, 2, 3]) expectSame(encode(makeSampleCsv(seed, 900, style)))
+  })
+
+  test('what a second reading counts: codes, bytes and parts of the time, missing, odd or too many', () => {
+    const random = makeRandom(11)
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
+    const numbers = ['0', '7', '350', '', '-1', '1.5', '12345678', '123456789', '"9"', 'x']
+    const codes = ['', '"200"', '"a ""b"""', '12345678', '123456789', 'Non HTTP response code: x', '0']
+    const labels = ['home', '"cart, ""1"""', 'pay', 'login', 'other']
+    const rows = Array.from({ length: 9000 }, (_, i) => {
+      const elapsedMs = Math.floor(random() * (random() < 0.3 ? 3 : 400))
+      const usual = 200 + Math.floor(random() * (i % 2 === 0 ? 4 : 40))
+      const isOdd = random() < 0.1
+      const number = () => (isOdd ? pick(numbers) : Math.floor(random() * (elapsedMs + 2)))
+      return [
+        ...[1_700_000_000_000 + 3 * i, elapsedMs, pick(labels), random() < 0.05 ? pick(codes) : usual],
+        ...['no', `users 1-${i % 7}`, random() < 0.8, '', number(), number(), 1, `http://x/?a=${i}`],
+        ...[number(), number()]
+      ].join(',')
+    })
+    const head =
+      'timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage,bytes,sentBytes,allThreads,URL,Latency,Connect'
+    const text = [head, ...rows, ''].join('\n')
+    for (const each of [text, text.replaceAll('\n', '\r\n')]) expectSame(encode(each))
+    expectSame(encode(text), 1_700_000_005_000, 1_700_000_015_000)
   })
 
   test('rows that are part of others, of labels that are followed and that are not', () => {
@@ -418,7 +469,8 @@ describe('the kernel itself', () => {
       takeFailure(label, row) {
         failed.push([label, new TextDecoder().decode(row.buffer.subarray(row.starts[4], row.ends[4]))])
       },
-      scopeOf: (label) => label
+      scopeOf: (label) => label,
+      codeOf: () => 0
     }
     const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
     // The first time, every label is new.

@@ -92,7 +92,7 @@ export interface ScannerOptions {
   readonly asideFromMs?: number
   /** The labels that have figures over time of their own, as the literal pieces between the `*` of patterns. */
   readonly stallLabels?: readonly (readonly string[])[]
-  /** For a second reading, which leaves the kernel aside. */
+  /** For a second reading. */
   readonly details?: DetailOptions | undefined
   /** For rows without a header of their own, as from the middle of a CSV. */
   readonly header?: Uint8Array

@@ -2,7 +2,8 @@
 import { MOST_SAMPLES_AN_ERROR } from '../../../contract/verdict/limits.js'
 import { bucketOf } from '../counts/histogram.js'
 import { toRuns } from '../counts/time-line.js'
-import { CHART_BITS } from '../kernel/assembly/layout.js'
+import * as layout from '../kernel/assembly/layout.js'
+import type { KernelBucket, KernelDetails } from '../kernel/kernel-details.js'
 import { grow } from '../typed-arrays.js'
 import type { DetailLineScan, DetailOptions, FailedSample, PartDetails } from './detail-scan.js'
 
@@ -57,7 +58,7 @@ class DetailLine {
     const sums = this.#sums
     sums.samples[at]!++
     sums.failures[at]! += outcome
-    if (elapsedMs >= 0) this.#countTime(at, bucketOf(elapsedMs, CHART_BITS))
+    if (elapsedMs >= 0) this.#countTime(at, bucketOf(elapsedMs, layout.CHART_BITS))
     const counts = (this.#codes[row.code] ??= new Float64Array(this.#buckets))
     counts[at]!++
     sums.received[at]! += row.received
@@ -69,11 +70,30 @@ class DetailLine {
     sums.downloadMs[at]! += elapsedMs - row.latencyMs
   }
 
-  #countTime(at: number, time: number): void {
+  absorb(at: number, { sums, codes, times }: KernelBucket): void {
+    const own = this.#sums
+    own.samples[at]! += sums[layout.SUM_SAMPLES]!
+    own.failures[at]! += sums[layout.SUM_FAILURES]!
+    own.timed[at]! += sums[layout.SUM_TIMED]!
+    own.connectMs[at]! += sums[layout.SUM_CONNECT]!
+    own.ttfbMs[at]! += sums[layout.SUM_TTFB]!
+    own.downloadMs[at]! += sums[layout.SUM_DOWNLOAD]!
+    own.received[at]! += sums[layout.SUM_RECEIVED]!
+    own.sent[at]! += sums[layout.SUM_SENT]!
+    for (const [code, count] of codes.entries()) {
+      if (count === 0) continue
+      const counts = (this.#codes[code] ??= new Float64Array(this.#buckets))
+      counts[at]! += count
+    }
+    for (let time = 0; time < times.length; time++)
+      if (times[time] !== 0) this.#countTime(at, time, times[time])
+  }
+
+  #countTime(at: number, time: number, count = 1): void {
     const times = this.#times[at]!
     if (time >= times.length)
       this.#times[at] = grow(times, new Uint32Array(Math.max(FIRST_TIMES, time + 1, times.length * 2)))
-    this.#times[at]![time]!++
+    this.#times[at]![time]! += count
   }
 
   toScan(codeOf: DetailNames['codeOf']): DetailLineScan {
@@ -111,8 +131,20 @@ export class DetailTally {
     this.#overall.add(at, elapsedMs, outcome, row)
     const index = this.#names.labelIndex(label)
     if (index < 0) return
-    const line = (this.#labels[index] ??= new DetailLine(Math.ceil(buckets / bucketsALabelBucket)))
-    line.add(Math.floor(at / bucketsALabelBucket), elapsedMs, outcome, row)
+    this.#lineOf(index).add(Math.floor(at / bucketsALabelBucket), elapsedMs, outcome, row)
+  }
+
+  /** Adds what the kernel has counted. */
+  absorb(kernel: KernelDetails): void {
+    kernel.moveTo((label, at, bucket) => {
+      const line = label === undefined ? this.#overall : this.#lineOf(label)
+      line.absorb(at, bucket)
+    })
+  }
+
+  #lineOf(label: number): DetailLine {
+    const { buckets, bucketsALabelBucket } = this.#options.axis
+    return (this.#labels[label] ??= new DetailLine(Math.ceil(buckets / bucketsALabelBucket)))
   }
 
   /** Keeps a failed row if it is among the first of its error. */

@@ -30,12 +30,16 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   sortTimes(place: number): void
   learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
   moveLine(startMs: bigint, widening: number): void
+  /** responseCode, bytes, sentBytes, Latency, Connect. */
+  setDetailColumns(...columns: number[]): void
+  startDetails(startMs: bigint, widthMs: number, count: number, labelWidening: number, labels: number): number
+  learnCode(start: number, end: number, code: number): void
 }
 type KernelFigure =
   | ('endOfLines' | 'listRows' | 'listStart')
   | ('nextRow' | 'hasStopped' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
   | ('endScopes' | 'endPages' | 'endPagesStop' | 'leastStall' | 'longRows' | 'longRowsStop')
-  | ('listPlaces' | 'sortedTimes')
+  | ('listPlaces' | 'sortedTimes' | 'detailTimes')
   | ('countPages' | 'countValues' | 'wrapsStart' | 'wrapsStop' | 'sortPages')
 
 /** Null if WebAssembly SIMD is not available. */

@@ -1,8 +1,10 @@
-import { TRANSACTION_MESSAGE, type SampleLayout } from '../csv/header.js'
+import { TRANSACTION_MESSAGE, type SampleColumns, type SampleLayout } from '../csv/header.js'
 import { findRowEnd, type RowFields } from '../csv/row-splitter.js'
+import type { DetailOptions } from '../details/detail-scan.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
 import type { TimeLine } from '../counts/time-line.js'
+import { KernelDetails } from './kernel-details.js'
 import { KernelMemory, startKernel, type KernelExports } from './kernel-module.js'
 import { readCounts } from './read-counts.js'
 import * as layout from './assembly/layout.js'
@@ -19,8 +21,10 @@ export interface RowTaker {
   take(bytes: Uint8Array, start: number, end: number): number | undefined
   /** Takes a row that was counted under this label number, and had failed; reused for every row. `isPart`: of another one. */
   takeFailure(label: number, row: RowFields, isPart: boolean): void
-  /** The scope of the label's ends, from 1; 0 if it is not followed. */
+  /** The scope of the label's ends, from 1; 0 if it is not followed. In a second reading, that of its line. */
   scopeOf(label: number): number
+  /** In a second reading, the number of the response code of the row that was taken last. */
+  codeOf(): number
 }
 
 const CR = 13
@@ -36,6 +40,8 @@ export class RowKernel {
   readonly requests: KernelTimes
   /** Of the rows that are part of another one. */
   readonly parts: KernelTimes
+  /** Only of a second reading. */
+  details: KernelDetails | undefined
   readonly #exports: KernelExports
   readonly #delimiter: number
   readonly #memory: KernelMemory
@@ -43,7 +49,7 @@ export class RowKernel {
   #capacity = 0
   #room: Uint8Array = new Uint8Array(0)
   readonly #failed: RowFields
-  readonly #errorColumns: readonly number[]
+  #failedColumns: readonly number[]
   readonly #lastColumn: number
   readonly #hasThreads: boolean
   #taken = 0
@@ -56,7 +62,7 @@ export class RowKernel {
       ...{ buffer: this.#room, starts: new Int32Array(columns), ends: new Int32Array(columns) },
       ...{ escapes: new Uint8Array(columns), hasEscapes: true }
     }
-    this.#errorColumns = [at.responseCode, at.responseMessage, at.failureMessage].filter((one) => one >= 0)
+    this.#failedColumns = [at.responseCode, at.responseMessage, at.failureMessage].filter((one) => one >= 0)
     this.#lastColumn = columns - 1
     this.#hasThreads = at.threadName >= 0
     this.line = new KernelLine(exports, this.#memory)
@@ -92,6 +98,13 @@ export class RowKernel {
     // No row starts as late as never.
     const isEmpty = first > last
     this.#exports.countBetween(isEmpty ? NEVER : BigInt(first), isEmpty ? NEVER : BigInt(last))
+  }
+
+  /** From now on rows are counted for the report, and not for the figures. */
+  countDetails(at: SampleColumns, options: DetailOptions): void {
+    this.details = new KernelDetails(this.#exports, this.#memory, at, options)
+    const more = [at.timeStamp, at.elapsed, at.threadName, at.url].filter((one) => one >= 0)
+    this.#failedColumns = [...this.#failedColumns, ...more]
   }
 
   /** Rows of thread groups with these names, in all ways in which a row may write them, are left to the taker from now on. */
@@ -180,8 +193,10 @@ export class RowKernel {
     }
     const label = taker.take(bytes, start, end)
     if (reason === layout.REASON_LINE) this.line.misses++
-    if (reason !== layout.REASON_LABEL || label === undefined) return
+    if (label === undefined) return
     const [from, to] = [ints[at + layout.RECORD_LABEL_START]!, ints[at + layout.RECORD_LABEL_END]!]
+    if (reason === layout.REASON_CODE) this.details?.learnCode(from, to, taker.codeOf())
+    if (reason !== layout.REASON_LABEL) return
     const hash = ints[at + layout.RECORD_LABEL_HASH]!
     this.#exports.learnLabel(from, to, hash, label, taker.scopeOf(label))
   }
@@ -191,7 +206,7 @@ export class RowKernel {
     const row = this.#failed
     row.buffer = bytes
     const place = ints[record + layout.RECORD_PLACE]! / 4
-    for (const column of this.#errorColumns) {
+    for (const column of this.#failedColumns) {
       const lineEnd = ints[record + layout.RECORD_END]!
       const start = column === 0 ? ints[record + layout.RECORD_START]! : ints[place + column - 1]! + 1
       const isLast = column === this.#lastColumn

@@ -10,8 +10,6 @@ import { type ResultFile, joinScans, scanStretch, type Stretch, type StretchScan
 
 /** Below this a thread takes longer to start than it saves. */
 const THREADS_FROM_BYTES = 64 * 1024 * 1024
-/** A second reading, without the kernel, takes four times as long. */
-const DETAIL_THREADS_FROM_BYTES = THREADS_FROM_BYTES / 4
 const MAX_THREADS = 4
 /** Next to this module when compiled, and next to its folder when bundled. */
 const WORKER_PLACES = ['./scan-worker.js', '../worker/index.js']
@@ -49,9 +47,7 @@ export function findWorker(): URL | undefined {
 
 function chooseThreads(files: readonly ResultFile[]): number {
   const bytes = files.reduce((sum, { path }) => sum + statSync(path).size, 0)
-  const isSecond = files.some(({ details }) => details !== undefined)
-  const fromBytes = isSecond ? DETAIL_THREADS_FROM_BYTES : THREADS_FROM_BYTES
-  return bytes < fromBytes ? 1 : Math.min(availableParallelism(), MAX_THREADS)
+  return bytes < THREADS_FROM_BYTES ? 1 : Math.min(availableParallelism(), MAX_THREADS)
 }
 
 /** Scans every stretch; each thread takes the next one when it is done. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { cutHeader, readHeader, type Layout } from '../csv/header.js'
+import { canCountDetails } from '../kernel/kernel-details.js'
 import { RowKernel, type RowTaker } from '../kernel/row-kernel.js'
 import { RowSplitter, type Row } from '../csv/row-splitter.js'
 import type { ScannerOptions, ScanResult } from '../counts/scan-result.js'
@@ -60,8 +61,8 @@ export class ByteScanner {
     this.#options = options
     this.#own = new Uint8Array(options.isLarge === true ? GOOD_CAPACITY : FIRST_CAPACITY)
     this.#limit = options.limit ?? Infinity
-    // The kernel only knows when rows start, and nothing of their details.
-    const isPlain = options.countEndsFromMs === undefined && options.details === undefined
+    // The kernel only knows when rows start.
+    const isPlain = options.countEndsFromMs === undefined
     const kernelFrom = isPlain ? GOOD_CAPACITY : Infinity
     this.#kernelFrom = options.kernelFrom ?? kernelFrom
     if (options.header !== undefined) this.#useHeader(options.header)
@@ -196,7 +197,8 @@ export class ByteScanner {
       return this.#label
     },
     takeFailure: (label, row, isPart) => this.#samples?.takeFailure(label, row, isPart),
-    scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0
+    scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0,
+    codeOf: () => this.#samples?.codeOf() ?? 0
   }
 
   #takeSplit(from: number): number {
@@ -271,10 +273,12 @@ export class ByteScanner {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return
     if (this.#samples?.hasTransactions) return
+    const { details } = this.#options
+    if (details !== undefined && !canCountDetails(this.#layout.at, details)) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return
     this.#kernel = kernel
-    this.#samples?.useKernel(kernel)
+    this.#samples?.useKernel(kernel, details)
     kernel.resize(this.#own.length)
     this.#memory = kernel
     this.#buffer.set(this.#own.subarray(0, this.#length))

@@ -17,6 +17,7 @@ import { CELLS_A_LABEL, type SamplePart, type ScannerOptions } from '../counts/s
 import { AsideThreads } from './aside-threads.js'
 import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
+import type { DetailOptions } from '../details/detail-scan.js'
 import type { Row, RowFields } from '../csv/row-splitter.js'
 import type { RowKernel } from '../kernel/row-kernel.js'
 import type { SampleColumns, SampleLayout } from '../csv/header.js'
@@ -144,13 +145,26 @@ export class SampleReader {
 
   /** Takes a failed row that the kernel has counted under this label number. */
   takeFailure(label: number, failed: RowFields, isPart: boolean): void {
-    const { errors } = isPart ? this.#parts : this.#requests
-    errors.add(label, findError(failed, this.#at, this.#error))
+    const tally = isPart ? this.#parts : this.#requests
+    const reason = tally.errors.add(label, findError(failed, this.#at, this.#error))
+    const reader = this.#details
+    if (reader === undefined) return
+    const [startMs, elapsedMs] = [
+      readNumber(failed, this.#at.timeStamp),
+      readNumber(failed, this.#at.elapsed)
+    ]
+    tally.details?.addFailure(label, reason, startMs, () => reader.readFailed(failed, startMs, elapsedMs))
   }
 
-  /** The number of the label's ends among those of labels that are followed, from 1; 0 if it is not. */
+  /** The number of the label's ends among those of labels that are followed, from 1; 0 if it is not. In a second reading, that of its line. */
   scopeOf(label: number): number {
+    if (this.#details !== undefined) return this.#details.labelIndex(label) + 1
     return this.#at.label < 0 ? 0 : this.#followed.scopeOf(label)
+  }
+
+  /** In a second reading, the number of the response code of the row that was read last. */
+  codeOf(): number {
+    return this.#details?.row.code ?? 0
   }
 
   /** Reads a row again that the kernel has counted, as context for the rows after it. */
@@ -160,8 +174,9 @@ export class SampleReader {
   }
 
   /** From now on the kernel counts most rows, and their figures are fetched from it. */
-  useKernel(kernel: RowKernel): void {
+  useKernel(kernel: RowKernel, details?: DetailOptions): void {
     this.#kernel = kernel
+    if (details !== undefined) kernel.countDetails(this.#at, details)
     this.#requests.useKernel(kernel.requests)
     this.#parts.useKernel(kernel.parts)
     const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
@@ -173,7 +188,7 @@ export class SampleReader {
 
   /** From now on all rows arrive here again. */
   leaveKernel(): void {
-    this.#isFollowing = true
+    this.#isFollowing = this.#details === undefined
     this.#transactions.sorter.forgetRows()
   }
 
@@ -386,7 +401,7 @@ export class SampleReader {
   }
 }
 
-function readNumber(row: Row, column: number): number {
+function readNumber(row: RowFields, column: number): number {
   return readDigits(row.buffer, row.starts[column]!, row.ends[column]!)
 }
 

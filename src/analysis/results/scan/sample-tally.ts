@@ -15,7 +15,7 @@ const NEVER = 0xffffffff
 export type PartDescription = Pick<SamplePart, 'counts' | 'labels' | 'hasLabels' | 'hasElapsed' | 'hasTimes'>
 
 /** What the kernel knows of when rows were. */
-type KernelMoments = Pick<RowKernel, 'line' | 'stallsOf' | 'hasFineTimes'>
+type KernelMoments = Pick<RowKernel, 'line' | 'stallsOf' | 'hasFineTimes' | 'details'>
 
 export class SampleTally {
   readonly errors: ErrorTable
@@ -93,6 +93,7 @@ export class SampleTally {
     if (cells > this.#sums.length) this.#growCells(cells - 1)
     const stalls = this.#toStalls(description.labels, kernel)
     kernel?.line.moveTo(this.line)
+    if (kernel?.details !== undefined) this.details?.absorb(kernel.details)
     return {
       ...description,
       startMs: Math.min(this.#span[0]!, ...stalls.overall.map(({ firstStartMs }) => firstStartMs)),

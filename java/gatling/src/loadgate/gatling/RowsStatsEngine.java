@@ -17,8 +17,7 @@ final class RowsStatsEngine implements StatsEngine {
   private final StatsEngine gatling;
   private final RowsFile rows;
   private final AtomicInteger allUsers = new AtomicInteger();
-  private final ConcurrentHashMap<String, AtomicInteger> usersByScenario = new ConcurrentHashMap<>();
-  private final ConcurrentHashMap<String, UserNumbers> numbersByScenario = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<String, Users> usersByScenario = new ConcurrentHashMap<>();
 
   RowsStatsEngine(StatsEngine gatling, RowsFile rows) {
     this.gatling = gatling;
@@ -58,18 +57,33 @@ final class RowsStatsEngine implements StatsEngine {
     row.startMs = startMs;
     row.elapsedMs = endMs - startMs;
     row.label = groups.isEmpty() ? name : groups.mkString(" / ") + " / " + name;
-    row.groupThreads = usersOf(scenario).get();
-    row.threadName = scenario + " 1-" + numbersOf(scenario).of(startMs, endMs, row.groupThreads);
+    Users users = usersOf(scenario);
+    row.groupThreads = users.active.get();
+    row.threadName = users.nameOf(users.numbers.of(startMs, endMs, row.groupThreads));
     row.allThreads = allUsers.get();
     return row;
   }
 
-  private AtomicInteger usersOf(String scenario) {
-    return usersByScenario.computeIfAbsent(scenario, first -> new AtomicInteger());
+  private Users usersOf(String scenario) {
+    Users known = usersByScenario.get(scenario);
+    return known != null ? known : usersByScenario.computeIfAbsent(scenario, Users::new);
   }
 
-  private UserNumbers numbersOf(String scenario) {
-    return numbersByScenario.computeIfAbsent(scenario, first -> new UserNumbers());
+  /** The users of a scenario. */
+  private static final class Users {
+    final AtomicInteger active = new AtomicInteger();
+    final UserNumbers numbers = new UserNumbers();
+    private final ConcurrentHashMap<Integer, String> names = new ConcurrentHashMap<>();
+    private final String scenario;
+
+    Users(String scenario) {
+      this.scenario = scenario;
+    }
+
+    String nameOf(int number) {
+      String known = names.get(number);
+      return known != null ? known : names.computeIfAbsent(number, each -> scenario + " 1-" + each);
+    }
   }
 
   private static String orEmpty(Option<String> text) {
@@ -79,14 +93,14 @@ final class RowsStatsEngine implements StatsEngine {
   @Override
   public void logUserStart(String scenario) {
     allUsers.incrementAndGet();
-    usersOf(scenario).incrementAndGet();
+    usersOf(scenario).active.incrementAndGet();
     gatling.logUserStart(scenario);
   }
 
   @Override
   public void logUserEnd(String scenario) {
     allUsers.decrementAndGet();
-    usersOf(scenario).decrementAndGet();
+    usersOf(scenario).active.decrementAndGet();
     gatling.logUserEnd(scenario);
   }
 

@@ -3,7 +3,6 @@ package loadgate.rows;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 
 /**
  * A file of samples in JMeter's CSV. Only complete rows reach it, each batch in one write at its end, so that several
@@ -18,7 +17,7 @@ public final class RowsFile implements AutoCloseable {
     private static final String PART_OF = ",partOf";
     private static final int FLUSH_AT_LENGTH = 1 << 16;
 
-    private final StringBuilder pending = new StringBuilder();
+    private final RowBytes pending = new RowBytes();
     private final FileOutputStream file;
     private final boolean hasParts;
     private boolean isClosed;
@@ -32,7 +31,7 @@ public final class RowsFile implements AutoCloseable {
     public RowsFile(String path, boolean hasParts) throws IOException {
         this.hasParts = hasParts;
         file = new FileOutputStream(path, true);
-        if (file.getChannel().size() == 0) pending.append(HEADER).append(hasParts ? PART_OF : "").append('\n');
+        if (file.getChannel().size() == 0) pending.add(HEADER).add(hasParts ? PART_OF : "").add('\n');
         flush();
     }
 
@@ -53,12 +52,12 @@ public final class RowsFile implements AutoCloseable {
         if (isClosed || pending.length() == 0) return;
         // After half a row, another one would be taken for its end.
         if (failure == null) write();
-        pending.setLength(0);
+        pending.clear();
     }
 
     private void write() {
         try {
-            file.write(pending.toString().getBytes(StandardCharsets.UTF_8));
+            pending.writeTo(file);
         } catch (IOException thrown) {
             // The disk may be full. A plan must not continue as if its samples were recorded.
             failure = thrown;

@@ -7,8 +7,10 @@ import {
   partOfColumn,
   threadNameColumn
 } from './columns'
+import { COUNTED, countDetails, hasDetails } from './details'
 import { Digits } from './digits'
 import { Ends, mayHaveWaited } from './ends'
+import { Field } from './field'
 import { endOfLines } from './find-places'
 import { Labels } from './labels'
 import { Line } from './line'
@@ -50,7 +52,6 @@ import {
 // The second pass: reads the columns that matter of every row and counts it. It changes nothing before the whole row is valid. A row
 // that it does not understand, or has no space for, is left to the caller as a record.
 
-const CR: u8 = 13
 const QUOTE: u8 = 34
 const SPACE: u8 = 32
 const ONE: u8 = 49
@@ -63,8 +64,7 @@ const ROW_BYTES: u32 = 24
 /** Labels of so many rows are looked up at once. */
 const LABEL_ROWS: u32 = 256
 
-/** The result for a row, if it is none of the reasons to leave it. */
-const COUNTED: i32 = -1
+/** The result for a row, if it is neither counted nor one of the reasons to leave it. */
 const STOPPED: i32 = -2
 const EARLY: i32 = -3
 
@@ -315,11 +315,20 @@ function takeRow<Order>(place: u32, record: u32, label: u32): i32 {
   }
   const isPart = partOfColumn() >= 0 && hasText(place, partOfColumn())
   if (isPart) {
-    // Times of labels that are followed are left to the caller.
-    if (scope != 0) return REASON_ROW
+    // Times of labels that are followed are left to the caller, and so is what a second reading counts.
+    if (scope != 0 || hasDetails) return REASON_ROW
     cell |= 1 << PARTS_BIT
   } else if (at.timeStamp >= 0) {
     const endMs = startMs + i64(elapsed)
+    if (hasDetails) {
+      const outcome = countDetails(place, record, endMs, elapsed, failures, scope)
+      if (outcome != COUNTED) return outcome
+      taken++
+      if (failures == 0) return COUNTED
+      store<u32>(record, place, RECORD_PLACE << 2)
+      store<u32>(record, cell, RECORD_CELL << 2)
+      return REASON_FAILED
+    }
     const slot = Line.slotOf(endMs)
     if (slot == LINE_SLOTS) return REASON_LINE
     // Nothing can fail from here on.
@@ -454,20 +463,4 @@ function writeRecord(record: u32, place: u32, lineEnd: u32, reason: i32): void {
   store<u32>(record, load<u32>(lineEnd), RECORD_END << 2)
   store<u32>(record, reason, RECORD_REASON << 2)
   store<u32>(record, taken, RECORD_TAKEN << 2)
-}
-
-/** A column begins after the place that ends the previous one, which may be the end of the previous row. */
-class Field {
-  @inline
-  static start(place: u32, column: i32): u32 {
-    return load<u32>(place + ((column - 1) << 2)) + 1
-  }
-
-  @inline
-  static end<Order>(place: u32, column: i32): u32 {
-    const end = load<u32>(place + (column << 2))
-    if (column != changetype<Order>(0).last) return end
-    const isCr = end > Field.start(place, column) && load<u8>(end - 1) == CR
-    return end - u32(isCr)
-  }
 }

@@ -21,6 +21,7 @@ export {
   setMessage,
   takenRows
 } from './count-rows'
+export { detailTimes, learnCode, setDetailColumns, startDetails } from './details'
 export { endPages, endPagesStop, endScopes } from './ends'
 export { endOfLines } from './find-places'
 export { listRows, listStart, skipRowsOf } from './skip-rows'

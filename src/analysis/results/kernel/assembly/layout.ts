@@ -23,6 +23,8 @@ export const REASON_LABEL = 1
 export const REASON_LINE = 2
 /** The row was counted, and had failed. */
 export const REASON_FAILED = 3
+/** The response code is new; where it is takes the place of the label. */
+export const REASON_CODE = 4
 
 export const RECORDS_AT = 0x100
 /** Few, so that what the caller learns from them is known for the next ones. */
@@ -111,3 +113,18 @@ export const SKIPPED_BYTES = 32
 export const SKIPPED_NEXT = 2 * SKIPPED_BYTES
 /** The byte that tells most names apart. */
 export const SKIPPED_LETTER = 9
+
+/** What a second reading counts in one bucket: sums, 64-bit floats, and how often there was each code, ints. */
+export const DETAIL_SUMS = 8
+export const DETAIL_CODES = 16
+export const DETAIL_CODES_AT = DETAIL_SUMS * 8
+export const DETAIL_SLOT_BYTES = DETAIL_CODES_AT + DETAIL_CODES * 4
+/** In this order: all rows, those that failed, those with the parts of their time; and what these add up to, in ms or in bytes. */
+export const SUM_SAMPLES = 0
+export const SUM_FAILURES = 1
+export const SUM_TIMED = 2
+export const SUM_CONNECT = 3
+export const SUM_TTFB = 4
+export const SUM_DOWNLOAD = 5
+export const SUM_RECEIVED = 6
+export const SUM_SENT = 7

@@ -49,9 +49,15 @@ export class Line {
 
   @inline
   static countTime(slot: u32, elapsed: u32): void {
+    Line.countTimeAt(times + slot * LINE_TIMES_BYTES, elapsed)
+  }
+
+  /** Counts a time among those at an address. */
+  @inline
+  static countTimeAt(address: u32, elapsed: u32): void {
     const octave = elapsed >> CHART_BITS == 0 ? 0 : 32 - CHART_BITS - clz(elapsed)
     const bucket = (octave << (CHART_BITS - 1)) + (elapsed >> octave)
-    const at = times + slot * LINE_TIMES_BYTES + (bucket << 2)
+    const at = address + (bucket << 2)
     store<u32>(at, load<u32>(at) + 1)
   }
 }
