@@ -15,13 +15,13 @@ const SUBJECTS = {
     )
   },
 
-  /** As while downloading: one thread, chunks as they arrive. */
+  /** As while downloading: chunks as they arrive, which are in the file by then. */
   async 'loadgate-stream'(path, named) {
-    const { ByteScanner } = await import(new URL('byte-scanner.js', BUILD))
+    const { ArrivingScan } = await import(new URL('arriving-scan.js', BUILD))
     const { mergeScans } = await import(new URL('merge.js', BUILD))
-    const scanner = new ByteScanner({ grid: 'g', region: 'r', stallLabels: pieces(named) })
-    for await (const chunk of createReadStream(path)) scanner.push(chunk)
-    return readMeasurements(mergeScans([scanner.end()]), named)
+    const scan = new ArrivingScan({ path, grid: 'g', region: 'r', stallLabels: pieces(named) })
+    for await (const chunk of createReadStream(path)) scan.push(chunk)
+    return readMeasurements(mergeScans([await scan.end(path)]), named)
   },
 
   duckdb: (path) => askDuckdb(duckdbQuery(path)),

@@ -18,7 +18,7 @@ const SLOW = ['papaparse', 'csv-parse']
 const MANY_LABELS = 10_000
 const NAMES = {
   loadgate: 'loadgate, file at rest',
-  'loadgate-stream': 'loadgate, as it arrives (one thread)',
+  'loadgate-stream': 'loadgate, as it arrives',
   duckdb: 'DuckDB (`@duckdb/node-api`)',
   papaparse: 'papaparse',
   'csv-parse': 'csv-parse',
@@ -75,7 +75,7 @@ function compile() {
   const out = join(DATA_DIR, 'build')
   const entries = [
     'analysis/results/parallel/scan-files',
-    'analysis/results/scan/byte-scanner',
+    'analysis/results/parallel/arriving-scan',
     'analysis/results/figures/merge',
     'analysis/results/parallel/scan-worker',
     'gate/results/translate-file'
@@ -89,7 +89,6 @@ function compile() {
         '--bundle',
         '--splitting',
         '--minify',
-        '--keep-names',
         '--platform=node',
         '--format=esm',
         '--target=es2023',
