@@ -6,7 +6,13 @@ import { RowKernel, type RowTaker } from '../../../../src/analysis/results/kerne
 import { Distribution } from '../../../../src/analysis/results/counts/distribution.js'
 import type { CountedRuns } from '../../../../src/analysis/results/counts/histogram.js'
 import type { SamplePart, ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
-import { MOST_LISTED, MOST_LISTS } from '../../../../src/analysis/results/kernel/assembly/layout.js'
+import {
+  MOST_LISTED,
+  MOST_LISTS,
+  NOTE_INTS,
+  NOTE_SAMPLES,
+  NOTE_THREAD
+} from '../../../../src/analysis/results/kernel/assembly/layout.js'
 import { TimeLine } from '../../../../src/analysis/results/counts/time-line.js'
 import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
 import { EndTimes } from '../../../../src/analysis/results/stalls/end-times.js'
@@ -76,7 +82,8 @@ function asFound(scan: ScanResult) {
     parts: scan.parts.map((part) => ({
       ...part,
       times: listTimes(part),
-      stalls: {
+      // Without durations there are none.
+      stalls: part.hasElapsed && {
         ...part.stalls,
         overall: join(part.stalls.overall),
         labels: [...part.stalls.labels].map(([label, found]) => [label, join(found)])
@@ -389,17 +396,17 @@ describe('the kernel itself', () => {
     return line
   }
   type SampleLayout = Extract<Layout, { shape: 'samples' }>
-  const layout = readHeader(encode(`${HEADER},responseMessage`)) as SampleLayout
+  const layout = readHeader(encode(`${HEADER},responseMessage,threadName`)) as SampleLayout
 
   test('is available here, and decodes ordinary rows, quoted ones too, by itself', () => {
     const kernel = RowKernel.make(layout)!
     const rows = [
-      '1700000000123,456,plain,true,OK',
-      '1700000000124,7,"a, b",FALSE,"two\nlines and ""quotes"""',
-      '1700000000125,8,"say ""hi""",true,OK',
-      '1700000000128,x,bad,true,OK',
-      '1700000000129,1,tx,true,"Number of samples in transaction : 2, number of failing samples : 0"',
-      '1700000000130,1,behind,true,OK',
+      '1700000000123,456,plain,true,OK,t',
+      '1700000000124,7,"a, b",FALSE,"two\nlines and ""quotes""",t',
+      '1700000000125,8,"say ""hi""",true,OK,t',
+      '1700000000128,x,bad,true,OK,t',
+      '1700000000129,1,tx,true,"Number of samples in transaction : 2, number of failing samples : 0",t',
+      '1700000000130,1,behind,true,OK,t',
       ''
     ]
     const bytes = encode(rows.join('\n'))
@@ -418,8 +425,14 @@ describe('the kernel itself', () => {
       takeFailure(label, row) {
         failed.push([label, new TextDecoder().decode(row.buffer.subarray(row.starts[4], row.ends[4]))])
       },
-      scopeOf: (label) => label
+      scopeOf: (label) => label,
+      threadOf: () => 7,
+      follow: ({ ints, doubles, from, to }) => {
+        for (let at = from; at < to; at += NOTE_INTS)
+          followed.push([doubles[at / 2]!, ints[at + NOTE_THREAD]!, ints[at + NOTE_SAMPLES]!])
+      }
     }
+    const followed: [startMs: number, thread: number, samples: number][] = []
     const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
     // The first time, every label is new.
     expect(left).toEqual(rows.slice(0, 4))
@@ -433,6 +446,16 @@ describe('the kernel itself', () => {
     expect([firstStartMs, lastEndMs]).toEqual([1_700_000_000_123, 1_700_000_000_579])
     // The one row that is long enough to have waited.
     expect([...long.label]).toEqual([0])
+    // From here on rows are left whose thread or label is new, and the others are noted.
+    kernel.noteRows()
+    left.length = 0
+    for (let i = 0; i < 3; i++) kernel.takeRows({ from: next, length: bytes.length, limit: Infinity }, taker)
+    expect(left).toEqual([...rows.slice(4, 6), ...rows.slice(4, 6)])
+    expect(followed).toEqual([
+      [1_700_000_000_129, 7, 2],
+      [1_700_000_000_130, 7, 0]
+    ])
+    expect([kernel.isStopped, counted]).toEqual([false, 5])
   })
 
   test('is not created for an absurdly long header', () => {

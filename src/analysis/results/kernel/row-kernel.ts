@@ -1,4 +1,4 @@
-import { TRANSACTION_MESSAGE, type SampleLayout } from '../csv/header.js'
+import { FAILING_MESSAGE, TRANSACTION_MESSAGE, type SampleLayout } from '../csv/header.js'
 import { findRowEnd, type RowFields } from '../csv/row-splitter.js'
 import type { CountedRuns } from '../counts/histogram.js'
 import type { StallScan, LongRowsScan } from '../stalls/stall-tracker.js'
@@ -21,6 +21,20 @@ export interface RowTaker {
   takeFailure(label: number, row: RowFields, isPart: boolean): void
   /** The scope of the label's ends, from 1; 0 if it is not followed. */
   scopeOf(label: number): number
+  /** The number of the thread of the row that was taken last, if it has been followed. */
+  threadOf(): number | undefined
+  /** Rows that it has not taken, in their order among those that it has; only once it has asked for them. */
+  follow(notes: Notes): void
+}
+
+/** The fields that the layout names, of each note: the next one begins NOTE_INTS later. */
+export interface Notes {
+  readonly ints: Int32Array
+  /** The same memory. */
+  readonly doubles: Float64Array
+  /** Indexes among the ints. */
+  readonly from: number
+  readonly to: number
 }
 
 const CR = 13
@@ -47,6 +61,8 @@ export class RowKernel {
   readonly #lastColumn: number
   readonly #hasThreads: boolean
   #taken = 0
+  /** Where the next note is, among the ints. */
+  #noted = 0
 
   private constructor(exports: KernelExports, { delimiter, columns, at }: SampleLayout) {
     this.#exports = exports
@@ -67,6 +83,7 @@ export class RowKernel {
     exports.setColumns(timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount)
     exports.setThreadColumns(at.threadName, at.hostname)
     exports.setPartColumn(at.partOf)
+    exports.setTransactionColumns(at.dataType, at.url, at.latency, at.idleTime)
     const message = exports.setMessage(TRANSACTION_MESSAGE.length)
     this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
   }
@@ -78,6 +95,7 @@ export class RowKernel {
     return exports && new RowKernel(exports, rows)
   }
 
+  /** With the transactions that are among its notes. */
   get counted(): number {
     return this.#taken - this.early
   }
@@ -107,9 +125,15 @@ export class RowKernel {
     this.#memory.bytes.set(bytes, address)
   }
 
-  /** Whether it has reached a row that may be a transaction's: it cannot continue from there. */
+  /** Whether it has reached the first row that may be a transaction's: it continues when it notes rows. */
   get isStopped(): boolean {
     return this.#exports.hasStopped() !== 0
+  }
+
+  /** From now on the taker follows all rows, and decides what transactions are. */
+  noteRows(): void {
+    const address = this.#exports.noteRows(FAILING_MESSAGE.length)
+    this.#memory.bytes.set(FAILING_MESSAGE, address)
   }
 
   /** Where to put the bytes. Any other call may move it. */
@@ -160,7 +184,10 @@ export class RowKernel {
   #count(limit: number, taker: RowTaker): number {
     for (;;) {
       const end = this.#exports.countRows(limit)
+      const notesEnd = this.#exports.nextNote()
+      this.#noted = this.#exports.firstNote() / 4
       for (let at = layout.RECORDS_AT / 4; at < end / 4; at += layout.RECORD_INTS) this.#passOn(at, taker)
+      this.#passNotes(notesEnd, taker)
       taker.skip(this.#takenSince(this.#exports.takenRows()))
       if (end < layout.RECORDS_END) return this.#exports.nextRow()
     }
@@ -177,12 +204,25 @@ export class RowKernel {
       taker.takeFailure((cell & ((1 << layout.PARTS_BIT) - 1)) >> 1, this.#readFailed(at), isPart)
       return
     }
+    this.#passNotes(ints[at + layout.RECORD_NOTES]!, taker)
     const label = taker.take(bytes, start, end)
     if (reason === layout.REASON_LINE) this.line.misses++
+    if (reason === layout.REASON_THREAD) {
+      const thread = taker.threadOf()
+      if (thread !== undefined) this.#exports.learnThread(ints[at + layout.RECORD_PLACE]!, thread)
+    }
     if (reason !== layout.REASON_LABEL || label === undefined) return
     const [from, to] = [ints[at + layout.RECORD_LABEL_START]!, ints[at + layout.RECORD_LABEL_END]!]
     const hash = ints[at + layout.RECORD_LABEL_HASH]!
     this.#exports.learnLabel(from, to, hash, label, taker.scopeOf(label))
+  }
+
+  #passNotes(end: number, taker: RowTaker): void {
+    const [from, to] = [this.#noted, end / 4]
+    if (from === to) return
+    const { ints, doubles } = this.#memory
+    taker.follow({ ints, doubles, from, to })
+    this.#noted = to
   }
 
   #readFailed(record: number): RowFields {

@@ -157,18 +157,21 @@ export class ByteScanner {
 
   #takeCounted(kernel: RowKernel, from: number): number {
     const limit = from + this.#limit - this.consumed
-    const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
+    let used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
+    if (kernel.isStopped) {
+      this.#startFollowing(kernel, used)
+      used = kernel.takeRows({ from: used, length: this.#length, limit }, this.#taker)
+    }
     this.#samples?.followTimes()
     this.consumed += used - from
-    if (kernel.isStopped) this.#leaveKernel(used)
     return used
   }
 
-  /** Reads all rows itself from here on. The row before a transaction's is close, if there is one of the same thread at all. */
-  #leaveKernel(used: number): void {
-    this.#kernel = undefined
+  /** From the first transaction on, rows are followed. The one before it is close, if there is one of the same thread at all. */
+  #startFollowing(kernel: RowKernel, used: number): void {
+    kernel.noteRows()
     const reader = this.#samples
-    reader?.leaveKernel()
+    reader?.startFollowing()
     const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
     this.#splitter?.split(block, (row) => reader?.recall(row))
   }
@@ -184,7 +187,9 @@ export class ByteScanner {
       return this.#label
     },
     takeFailure: (label, row, isPart) => this.#samples?.takeFailure(label, row, isPart),
-    scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0
+    scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0,
+    threadOf: () => this.#samples?.thread,
+    follow: (notes) => this.#samples?.follow(notes)
   }
 
   #takeSplit(from: number): number {
