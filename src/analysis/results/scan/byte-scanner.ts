@@ -263,11 +263,11 @@ export class ByteScanner {
   #startKernel(): void {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return
-    if (this.#samples?.hasTransactions) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return
     this.#kernel = kernel
     this.#samples?.useKernel(kernel)
+    if (this.#samples?.hasTransactions === true) kernel.noteRows()
     kernel.resize(this.#own.length)
     this.#memory = kernel
     this.#buffer.set(this.#own.subarray(0, this.#length))

@@ -173,7 +173,7 @@ export class SampleReader {
     const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
     if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
     if (this.#aside !== undefined) kernel.leaveGroups(this.#aside.threads.names)
-    this.#isFollowing = false
+    this.#isFollowing = this.hasTransactions
     this.followTimes()
   }
 
