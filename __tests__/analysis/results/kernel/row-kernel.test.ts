@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
-import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import { readHeader, type Layout } from '../../../../src/analysis/results/csv/header.js'
 import { RowKernel, type RowTaker } from '../../../../src/analysis/results/kernel/row-kernel.js'
 import { Distribution } from '../../../../src/analysis/results/counts/distribution.js'
 import type { CountedRuns } from '../../../../src/analysis/results/counts/histogram.js'
-import type { SamplePart, ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
 import {
   MOST_LISTED,
   MOST_LISTS,
@@ -14,36 +12,21 @@ import {
   NOTE_THREAD
 } from '../../../../src/analysis/results/kernel/assembly/layout.js'
 import { TimeLine } from '../../../../src/analysis/results/counts/time-line.js'
-import { mergeScans } from '../../../../src/analysis/results/figures/merge.js'
-import { EndTimes } from '../../../../src/analysis/results/stalls/end-times.js'
-import type { StallScan } from '../../../../src/analysis/results/stalls/stall-tracker.js'
 import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../../../support/data/sample-csv.js'
+import { asFound, scanInSteps } from '../../../support/data/scan-in-steps.js'
 import { mutateBytes } from '../../../support/data/mutate-bytes.js'
 import { makeRandom } from '../../../support/data/seeded-random.js'
 import { slice } from '../../../support/slice.js'
 
 const HEADER = 'timeStamp,elapsed,label,success'
 
-function scan(
+const scan = (
   bytes: Uint8Array,
   kernelFrom: number,
   step = Infinity,
   countFromMs = -Infinity,
   countToMs = Infinity
-) {
-  const scanner = new ByteScanner({
-    ...{ grid: 'g', region: 'r', kernelFrom, countFromMs, countToMs },
-    stallLabels: [['home'], ['label ', '']]
-  })
-  for (let at = 0; at < bytes.length;) {
-    at += scanner.fill((buffer, from, to) => {
-      const piece = bytes.subarray(at, at + Math.min(to - from, step))
-      buffer.set(piece, from)
-      return piece.length
-    })
-  }
-  return scanner.end()
-}
+) => scanInSteps(bytes, () => step, { kernelFrom, countFromMs, countToMs })
 
 function countTimes(times: readonly CountedRuns[]): number {
   const all = times.flatMap((runs) => Array.from(runs.offsets.slice(1), (_, index) => ({ runs, index })))
@@ -57,44 +40,6 @@ function expectSame(bytes: Uint8Array, countFromMs?: number, countToMs?: number)
   )
   // Jest compares typed arrays number by number, which takes longer than all the rest.
   expect(isDeepStrictEqual(counted, plain) ? 'the same' : { counted, plain }).toBe('the same')
-}
-
-function listTimes({ times, samples }: SamplePart) {
-  return Array.from(samples, (_, index) =>
-    new Distribution(times.map((runs) => ({ runs, index }))).toCounts()
-  )
-}
-
-/** Which rows may have waited depends on what is known when they are read; which of them did does not. */
-function asFound(scan: ScanResult) {
-  const join = (scans: readonly StallScan[]) => {
-    const ends = new EndTimes()
-    for (const each of scans) ends.absorb(each.ends)
-    return {
-      ends: ends.toScan(),
-      firstStartMs: Math.min(...scans.map(({ firstStartMs }) => firstStartMs)),
-      lastStartMs: Math.max(...scans.map(({ lastStartMs }) => lastStartMs)),
-      lastEndMs: Math.max(...scans.map(({ lastEndMs }) => lastEndMs))
-    }
-  }
-  return {
-    ...scan,
-    parts: scan.parts.map((part) => ({
-      ...part,
-      times: listTimes(part),
-      // Without durations there are none.
-      stalls: part.hasElapsed && {
-        ...part.stalls,
-        overall: join(part.stalls.overall),
-        labels: [...part.stalls.labels].map(([label, found]) => [label, join(found)])
-      }
-    })),
-    overTime: [undefined, 'home', 'label 1'].map((label) =>
-      mergeScans([scan])
-        .figures({ ...(label !== undefined && { label }) })
-        ?.overTime()
-    )
-  }
 }
 
 /** More than the first block of bytes: afterwards the kernel knows labels and times, and leaves no ordinary row. */
