@@ -177,9 +177,7 @@ export class ByteScanner {
   }
 
   readonly #taker: RowTaker = {
-    skip: (rows) => {
-      if (this.#samples !== undefined) this.#samples.rows += rows
-    },
+    skip: (rows) => this.#samples?.skip(rows),
     take: (bytes, start, end) => {
       this.#label = undefined
       const buffer = bytes.subarray(start, end + 1)

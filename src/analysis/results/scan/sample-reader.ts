@@ -74,6 +74,8 @@ export class SampleReader {
   #isFollowing: boolean
   /** The number of the thread of the last row, if it was followed. */
   thread: number | undefined
+  /** When the first row began that was followed; -1 before it. */
+  #firstMs = -1
   /** How many transactions were among the kernel's notes. */
   #notedTransactions = 0
   #earlyRows = 0
@@ -148,6 +150,12 @@ export class SampleReader {
     return label < 0 || isEarly ? undefined : label
   }
 
+  /** So many rows were counted by the kernel, which does not understand dates. */
+  skip(rows: number): void {
+    this.rows += rows
+    if (rows > 0) this.isZoneless ??= false
+  }
+
   /** Takes a failed row that the kernel has counted under this label number. */
   takeFailure(label: number, failed: RowFields, isPart: boolean): void {
     const { errors } = isPart ? this.#parts : this.#requests
@@ -190,7 +198,7 @@ export class SampleReader {
     for (let at = from; at < to; at += layout.NOTE_INTS) {
       if (ints[at + layout.NOTE_SAMPLES] !== 0) this.#takeNoted(ints, doubles, at)
       else if (hasTimes) {
-        const startMs = doubles[at / 2]!
+        const startMs = this.#sinceFirst(doubles[at / 2]!)
         const endMs = startMs + ints[at + layout.NOTE_ELAPSED]!
         sorter.addRequest(ints[at + layout.NOTE_THREAD]!, startMs, endMs, ints[at + layout.NOTE_FAILURES]!)
       }
@@ -327,6 +335,7 @@ export class SampleReader {
     const idleMs = at.idleTime < 0 ? -1 : readNumber(row, at.idleTime)
     const [code, text] = outcome === 1 ? readError(findError(row, at, this.#error)) : ['', '']
     const isNameless = this.#threads.isNameless(row)
+    const fromMs = this.#sinceFirst(startMs)
     this.thread = !isNameless && this.#canFollow(row) ? this.#threads.numberOf(row) : undefined
     // Without spreading: properties that follow a spread one are slow, and there may be hundreds of thousands.
     const transaction: Transaction = {
@@ -339,7 +348,8 @@ export class SampleReader {
       failing: message.failing,
       thread: hashThread(row, at),
       controller: this.#controllerOf(label, this.thread),
-      endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
+      fromMs,
+      toMs: fromMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,
       kind: readControllerKind(row, at, outcome === 1),
       error: outcome === 1 ? { code, message: text } : undefined,
@@ -358,6 +368,7 @@ export class SampleReader {
     const startMs = this.#at.timeStamp < 0 ? -1 : doubles[at / 2]!
     const idleMs = ints[at + layout.NOTE_IDLE]!
     const thread = this.#threads.of(number)
+    const fromMs = this.#sinceFirst(startMs)
     const transaction: Transaction = {
       label,
       outcome: 0,
@@ -368,7 +379,8 @@ export class SampleReader {
       failing: ints[at + layout.NOTE_FAILING]!,
       thread: thread.hash,
       controller: this.#controllerOf(label, number),
-      endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
+      fromMs,
+      toMs: fromMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,
       kind: ints[at + layout.NOTE_LATENCY]! > 0 ? 'plain' : undefined,
       error: undefined,
@@ -388,7 +400,15 @@ export class SampleReader {
     this.thread = thread
     const { elapsedMs, startMs, outcome } = this.#values
     if (thread === undefined || startMs < 0 || elapsedMs < 0) return
-    this.#transactions.sorter.addRequest(thread, startMs, startMs + elapsedMs, outcome)
+    const fromMs = this.#sinceFirst(startMs)
+    this.#transactions.sorter.addRequest(thread, fromMs, fromMs + elapsedMs, outcome)
+  }
+
+  /** The clock of those that sort transactions begins with the first row: small integers cost no memory. */
+  #sinceFirst(startMs: number): number {
+    if (this.#firstMs < 0) this.#firstMs = startMs
+    const sinceMs = startMs - this.#firstMs
+    return sinceMs === (sinceMs | 0) ? sinceMs | 0 : sinceMs
   }
 
   /** Times in whole seconds are too coarse to show the order. */

@@ -81,8 +81,10 @@ export interface Transaction {
   readonly outcome: number
   readonly startMs: number
   readonly elapsedMs: number
-  /** When it ended, including idle times; the earliest possible end if the row does not say how long these were. */
-  readonly endMs: number
+  /** When it began and ended, by the clock of those that sort it. */
+  readonly fromMs: number
+  /** With idle times; the earliest possible end if the row does not say how long these were. */
+  readonly toMs: number
   readonly isEndKnown: boolean
   readonly kind: ControllerKind | undefined
   /** How many samples it represents, and how many of them failed. */

@@ -60,12 +60,12 @@ class Span {
   }
 }
 
-/** A transaction whose later rows are still to come. */
-class Open {
+/** A transaction whose later rows are still to come, or that waits for others of its controller. */
+class Open implements SortedTransaction {
   readonly transaction: Transaction
   readonly controller: Controller
   readonly span: Span
-  /** As much time a little earlier; none if it is not to be known what fits by chance. */
+  /** As much time a little earlier; none if it need not be known what fits by chance. */
   readonly earlier: readonly Span[]
   /** Whether its own row has come, and what its span was then. */
   isWritten = false
@@ -78,15 +78,19 @@ class Open {
   isTouched = false
   /** Whether rows within its time are among those of another machine, which come before. */
   isHidden = false
-  /** When the first of the later rows began, of those that are not earlier than it. */
-  nextStartMs = Infinity
+  /** Whether a later row began before it ended. */
+  isPreceding = false
+  counts = false
+  isSure = false
+  /** Whether it is sorted by chance. */
+  isBlind = false
 
   constructor(transaction: Transaction, controller: Controller, isProbed: boolean) {
-    const { startMs, endMs } = transaction
+    const { fromMs, toMs } = transaction
     this.transaction = transaction
     this.controller = controller
-    this.span = new Span(startMs, endMs)
-    this.earlier = isProbed ? EARLIER_MS.map((ms) => new Span(startMs - ms, endMs - ms)) : NO_SPANS
+    this.span = new Span(fromMs, toMs)
+    this.earlier = isProbed ? EARLIER_MS.map((ms) => new Span(fromMs - ms, toMs - ms)) : NO_SPANS
   }
 
   /** The rows that follow come after it. */
@@ -101,13 +105,6 @@ class Open {
 }
 
 const NO_SPANS: readonly Span[] = []
-
-interface Sorted extends SortedTransaction {
-  readonly controller: Controller
-  readonly isSure: boolean
-  /** Whether it is sorted by chance. */
-  readonly isBlind: boolean
-}
 
 /** What is known about the transactions of one controller. */
 class Controller {
@@ -132,9 +129,9 @@ class Controller {
   empty = 0
   unknownEnds = 0
   /** The first ones, and those that differ from the others or are unsure: these, and the sure ones that count and that do not. */
-  unsure: Sorted[] = []
-  sureCounting: Sorted[] = []
-  sureCovered: Sorted[] = []
+  unsure: Open[] = []
+  sureCounting: Open[] = []
+  sureCovered: Open[] = []
 
   get waiting(): number {
     return this.unsure.length + this.sureCounting.length + this.sureCovered.length
@@ -165,23 +162,20 @@ export class TransactionSorter {
   }
 
   addRequest(number: number, startMs: number, endMs: number, outcome: number): void {
-    const thread = this.#threads[number] ?? this.#addThread(number)
-    this.#see(thread, startMs, endMs, 0, outcome)
-    thread.add(startMs, endMs, 0, outcome)
+    this.#add(this.#threads[number] ?? this.#addThread(number), startMs, endMs, 0, outcome)
   }
 
   addTransaction(number: number, transaction: Transaction): void {
     const thread = this.#threads[number] ?? this.#addThread(number)
-    const { startMs, endMs, samples, outcome } = transaction
-    this.#see(thread, startMs, endMs, samples, outcome)
+    const { fromMs, toMs, samples, outcome } = transaction
+    this.#add(thread, fromMs, toMs, samples, outcome)
     const controller = this.#controllerOf(transaction)
-    const isLong = endMs - startMs >= MIN_SPAN_MS
+    const isLong = toMs - fromMs >= MIN_SPAN_MS
     if (isLong) controller.begun++
     const isProbed = isLong && (controller.begun <= MOST_PROBED || controller.begun % PROBED_OF === 0)
     const open = new Open(transaction, controller, isProbed)
-    thread.show(open, isProbed ? startMs - EARLIEST_MS : startMs)
+    thread.show(open, isProbed ? fromMs - EARLIEST_MS : fromMs)
     open.write()
-    thread.add(startMs, endMs, samples, outcome)
     thread.open.push(open)
   }
 
@@ -193,7 +187,10 @@ export class TransactionSorter {
   /** The transactions that wait for others, as they are taken if none follow. */
   sortOpen(): SortedTransaction[] {
     return this.#withOpen((undecided) =>
-      undecided.map((sorted) => ({ ...sorted, counts: this.#decide(sorted) ?? sorted.counts }))
+      undecided.map((open) => ({
+        transaction: open.transaction,
+        counts: this.#decide(open) ?? open.counts
+      }))
     )
   }
 
@@ -212,17 +209,16 @@ export class TransactionSorter {
   }
 
   /** Open ones that have rows are counted with those of their controllers; the rows of others may be still to come. */
-  #withOpen<T>(conclude: (undecided: readonly Sorted[]) => T): T {
-    const open = this.#threads
-      .flatMap((thread) => thread?.open ?? [])
-      .map((one) => [one, this.#sortByRows(one)] as const)
-    const covered = open.filter(([, { counts }]) => !counts)
-    for (const [one, sorted] of covered) this.#count(one, sorted, 1)
+  #withOpen<T>(conclude: (undecided: readonly Open[]) => T): T {
+    const open = this.#threads.flatMap((thread) => thread?.open ?? [])
+    for (const one of open) this.#sortByRows(one)
+    const covered = open.filter(({ counts }) => !counts)
+    for (const one of covered) this.#count(one, 1)
     const waiting = [...this.#controllers.values()].flatMap(({ unsure, sureCounting, sureCovered }) => [
       ...[...unsure, ...sureCounting, ...sureCovered]
     ])
-    const result = conclude([...waiting, ...open.map(([, sorted]) => sorted)])
-    for (const [one, sorted] of covered) this.#count(one, sorted, -1)
+    const result = conclude([...waiting, ...open])
+    for (const one of covered) this.#count(one, -1)
     return result
   }
 
@@ -231,7 +227,7 @@ export class TransactionSorter {
     return (this.#threads[number] = new ThreadRows())
   }
 
-  #see(thread: ThreadRows, startMs: number, endMs: number, samples: number, outcome: number): void {
+  #add(thread: ThreadRows, startMs: number, endMs: number, samples: number, outcome: number): void {
     this.#rows++
     if (endMs - startMs <= BRIEF_MS) this.#briefRows++
     const isBack = thread.isBack(endMs)
@@ -239,21 +235,23 @@ export class TransactionSorter {
     if (isNew) thread.beginAnew()
     if (isNew) this.#hasMachines = true
     else if (isBack) this.#crossed++
+    thread.add(startMs, endMs, samples, outcome)
     const { open } = thread
     if (open.length === 0) return
     let left = 0
     for (const one of open) {
+      const { fromMs, toMs } = one.transaction
       // What begins later was written later, and so were all rows after it.
-      const isBehind = startMs > one.transaction.endMs + EDGE_MS
-      if (!isNew && !isBehind) look(one, startMs, endMs, samples, outcome)
-      if (startMs >= one.transaction.startMs && startMs < one.nextStartMs) one.nextStartMs = startMs
+      const isBehind = startMs > toMs + EDGE_MS
+      if (!isNew && !isBehind) thread.showLast(one)
+      if (startMs >= fromMs && startMs <= toMs + JITTER_MS) one.isPreceding = true
       if (isNew || isBehind || --one.rowsLeft === 0) this.#close(one)
       else open[left++] = one
     }
     open.length = left
   }
 
-  #count(open: Open, sorted: Sorted, by: 1 | -1): void {
+  #count(open: Open, by: 1 | -1): void {
     const { transaction, controller, span, earlier } = open
     this.#closed += by
     if (open.isCrossed) this.#crossed += by
@@ -261,9 +259,11 @@ export class TransactionSorter {
     const isFollowed = !span.isEmpty && open.wasEmpty
     if (isFollowed) this.#followed += by
     if (isFollowed) controller.followed += by
-    if (sorted.isSure && sorted.counts) this.#alone += by
-    if (sorted.isSure) controller[sorted.counts ? 'counting' : 'covered'] += by
-    else if (!sorted.isBlind) controller[sorted.counts ? 'maybeCounting' : 'maybeCovered'] += by
+    if (open.isSure && open.counts) this.#alone += by
+    if (open.isSure && open.counts) controller.counting += by
+    else if (open.isSure) controller.covered += by
+    else if (open.counts && !open.isBlind) controller.maybeCounting += by
+    else if (!open.isBlind) controller.maybeCovered += by
     if (transaction.kind === 'plain') controller.plain += by
     if (transaction.kind === 'parent') controller.parents += by
     if (!transaction.isEndKnown) controller.unknownEnds += by
@@ -277,11 +277,11 @@ export class TransactionSorter {
 
   #close(open: Open): void {
     const { controller } = open
-    const sorted = this.#sortByRows(open)
-    this.#count(open, sorted, 1)
-    const { isSure, counts } = sorted
+    this.#sortByRows(open)
+    this.#count(open, 1)
+    const { isSure, counts } = open
     const list = isSure ? (counts ? controller.sureCounting : controller.sureCovered) : controller.unsure
-    list.push(sorted)
+    list.push(open)
     this.#waiting++
     const total = controller.counting + controller.covered
     if (total >= QUORUM && !this.#isMixed(controller)) {
@@ -293,23 +293,23 @@ export class TransactionSorter {
     if (this.#waiting >= MAX_WAITING) for (const each of this.#controllers.values()) this.#releaseAll(each)
   }
 
-  #sortByRows(open: Open): Sorted {
-    const { transaction, controller, span, isHidden, nextStartMs } = open
-    const { endMs, elapsedMs, isEndKnown, samples, failing } = transaction
-    if (!span.isEmpty) return { transaction, controller, counts: false, isSure: true, isBlind: false }
-    if (!isEndKnown && nextStartMs > endMs + JITTER_MS)
-      return { transaction, controller, counts: true, isSure: false, isBlind: true }
-    const { samplesBefore, failingBefore, wasEnded } = open
+  /** What its own rows say. */
+  #sortByRows(open: Open): void {
+    const { transaction, span, isHidden, samplesBefore, failingBefore } = open
+    const { elapsedMs, isEndKnown, samples, failing } = transaction
+    open.counts = span.isEmpty
+    open.isSure = !span.isEmpty
+    open.isBlind = span.isEmpty && !isEndKnown && !open.isPreceding
+    if (open.isSure || open.isBlind) return
     // Requests of no time that all come before it are not what took longer.
-    const isOwn = elapsedMs <= JITTER_MS || wasEnded
+    const isOwn = elapsedMs <= JITTER_MS || open.wasEnded
     const [earlier, earlierFailing] = isOwn ? [samplesBefore, failingBefore] : [0, 0]
     const [later, laterFailing] = [span.samples - samplesBefore, span.failing - failingBefore]
     const isTooFew = earlier + later < samples || earlierFailing + laterFailing < failing
-    const isSure = isTooFew && !isHidden
     // With `subresults`, the requests of all parent samples come after them.
     const isAfter = earlier < samples && later >= samples
-    const counts = isTooFew || isHidden || (isAfter && this.#followed <= this.#alone)
-    return { transaction, controller, counts, isSure, isBlind: false }
+    open.isSure = isTooFew && !isHidden
+    open.counts = isTooFew || isHidden || (isAfter && this.#followed <= this.#alone)
   }
 
   #releaseAll(controller: Controller): void {
@@ -317,7 +317,7 @@ export class TransactionSorter {
     for (const list of [unsure, sureCounting, sureCovered]) this.#release(controller, list)
   }
 
-  #release(controller: Controller, ready: Sorted[]): void {
+  #release(controller: Controller, ready: Open[]): void {
     this.#waiting -= ready.length
     for (const sorted of ready) {
       const counts = this.#decide(sorted) ?? sorted.counts
@@ -350,7 +350,7 @@ export class TransactionSorter {
   }
 
   /** What the others of its controller say about one; undefined if it is sorted by itself. */
-  #decide({ controller, isSure, counts }: Sorted): boolean | undefined {
+  #decide({ controller, isSure, counts }: Open): boolean | undefined {
     if (this.#isMixed(controller)) return sortMixed(controller)
     const majority = majorityOf(controller)
     const total = controller.counting + controller.covered
@@ -358,7 +358,7 @@ export class TransactionSorter {
     return !isSure || majority === counts || isOverruled ? majority : undefined
   }
 
-  #isBlind({ transaction, controller, isSure, isBlind }: Sorted): boolean {
+  #isBlind({ transaction, controller, isSure, isBlind }: Open): boolean {
     if (this.#isMixed(controller)) return sortMixed(controller) === undefined
     if (isSure || majorityOf(controller) !== undefined) return false
     // No guess is good enough if others of the controller are of both kinds.
@@ -366,27 +366,22 @@ export class TransactionSorter {
   }
 }
 
-function look(open: Open, startMs: number, endMs: number, samples: number, outcome: number): void {
-  const { transaction } = open
-  if (isCrossing(transaction, startMs, endMs, 0)) {
-    open.isTouched = true
-    if (!open.isCrossed) open.isCrossed = isCrossing(transaction, startMs, endMs, JITTER_MS)
-  }
+/** Looks at the row that is kept at this index. */
+function look(open: Open, kept: Float64Array, at: number): void {
+  const { transaction, isWritten } = open
+  const crossedMs = crossingOf(transaction, kept[at]!, kept[at + 1]!)
+  if (crossedMs > 0) open.isTouched = true
+  if (crossedMs > JITTER_MS) open.isCrossed = true
   // A transaction around this one comes later, and stands for as many samples or more.
-  const isAround = samples === transaction.samples && open.isWritten && samples > 0
+  const samples = kept[at + 2]!
+  const isAround = samples === transaction.samples && isWritten && samples > 0
   if (isAround || samples > transaction.samples) return
-  count(open.span, transaction, startMs, endMs, samples, outcome)
-  for (const span of open.earlier) count(span, transaction, startMs, endMs, samples, outcome)
+  count(open.span, transaction.isEndKnown, kept, at)
+  for (const span of open.earlier) count(span, transaction.isEndKnown, kept, at)
 }
 
-function count(
-  span: Span,
-  { isEndKnown }: Transaction,
-  startMs: number,
-  endMs: number,
-  samples: number,
-  outcome: number
-): void {
+function count(span: Span, isEndKnown: boolean, kept: Float64Array, at: number): void {
+  const [startMs, endMs] = [kept[at]!, kept[at + 1]!]
   if (startMs < span.startMs) return
   // A row may have waited for a timer before it went on, and it is unknown how long.
   const isLonger = !isEndKnown && startMs < span.endMs - JITTER_MS
@@ -394,22 +389,22 @@ function count(
   // What only touches it may come before or after it.
   const isInside = startMs < span.endMs && endMs > span.startMs
   if (!isInside && startMs !== endMs) return
-  span.samples += 1 + samples
-  span.failing += outcome
+  span.samples += 1 + kept[at + 2]!
+  span.failing += kept[at + 3]!
   if (startMs <= span.startMs + EDGE_MS) span.begins = true
   if (endMs >= span.endMs - EDGE_MS) span.ends = true
   if (isInside) span.isEmpty = false
 }
 
-/** Whether one of the two begins within the other and ends after it, by more than so many ms. */
-function isCrossing(transaction: Transaction, startMs: number, endMs: number, byMs: number): boolean {
-  if (startMs >= transaction.endMs - byMs || endMs <= transaction.startMs + byMs) return false
-  const [beginsLaterMs, endsLaterMs] = [startMs - transaction.startMs, endMs - transaction.endMs]
-  return Math.min(beginsLaterMs, endsLaterMs) > byMs || Math.max(beginsLaterMs, endsLaterMs) < -byMs
+/** By how much one of the two begins within the other and ends after it, if that is above zero. */
+function crossingOf({ fromMs, toMs }: Transaction, startMs: number, endMs: number): number {
+  const [laterMs, longerMs] = [startMs - fromMs, endMs - toMs]
+  const outsideMs = Math.max(Math.min(laterMs, longerMs), -Math.max(laterMs, longerMs))
+  return Math.min(outsideMs, toMs - startMs, endMs - fromMs)
 }
 
 function isFramed({ begins, ends, samples }: Span, transaction: Transaction): boolean {
-  const hasWaited = transaction.endMs - transaction.startMs > transaction.elapsedMs
+  const hasWaited = transaction.toMs - transaction.fromMs > transaction.elapsedMs
   return ends && (begins || hasWaited) && samples >= transaction.samples
 }
 
@@ -475,26 +470,26 @@ class ThreadRows {
     kept[at + 3] = outcome
   }
 
-  /** Shows a transaction the rows that may have ended at this time or later. Own rows are not those of a machine before. */
-  show(open: Open, fromMs: number): void {
-    const { startMs, endMs } = open.transaction
-    const kept = this.#kept
-    const first = Math.max(0, this.#count - LOOKED_AT)
-    for (
-      let row = this.#stepBack <= first ? this.#firstAfter(first, fromMs) : first;
-      row < this.#count;
-      row++
-    ) {
+  /** Shows a transaction the rows before its own that may have ended at this time or later, those of the machine before for less. */
+  show(open: Open, sinceMs: number): void {
+    const { fromMs, toMs } = open.transaction
+    const [kept, end] = [this.#kept, this.#count - 1]
+    const first = Math.max(0, end - LOOKED_AT + 1)
+    const from = this.#stepBack <= first ? this.#firstAfter(first, end, sinceMs) : first
+    for (let row = from; row < end; row++) {
       const at = placeOf(row)
-      const [rowStartMs, rowEndMs] = [kept[at]!, kept[at + 1]!]
-      if (row >= this.#firstOwn) look(open, rowStartMs, rowEndMs, kept[at + 2]!, kept[at + 3]!)
-      else if (rowStartMs >= startMs && rowEndMs <= endMs + JITTER_MS) open.isHidden = true
+      if (row >= this.#firstOwn) look(open, kept, at)
+      else if (kept[at]! >= fromMs && kept[at + 1]! <= toMs + JITTER_MS) open.isHidden = true
     }
   }
 
+  showLast(open: Open): void {
+    look(open, this.#kept, placeOf(this.#count - 1))
+  }
+
   /** Of rows that ended one after the other: it is usually one of the last. */
-  #firstAfter(first: number, endMs: number): number {
-    let row = this.#count
+  #firstAfter(first: number, end: number, endMs: number): number {
+    let row = end
     while (row > first && this.#kept[placeOf(row - 1) + 1]! >= endMs) row--
     return row
   }
