@@ -1,6 +1,7 @@
 // From a JMeter CSV to per-label figures: this project and its peers, each in its own process, in one run. The time is that of the
-// whole process. The figures must equal DuckDB's. Then the same for what k6 writes, in 16 rows per request.
-//   npm run bench -- csv [--rows 3500000] [--k6-requests 560000] [--labels 40,10000] [--rounds 5] [--named 0] [--quick]
+// whole process. The figures must equal DuckDB's. Then the same for what k6 writes, in 16 rows per request. At last a CSV in which every
+// fourth row is a transaction's, beside the same rows where those are requests: what it costs to sort transactions.
+//   npm run bench -- csv [--rows 3500000] [--k6-requests 560000] [--visit-rows 400000] [--labels 40,10000] [--rounds 5] [--named 0] [--quick]
 //   --named 10 has figures over time for ten labels too, as if thresholds named them; --rows 35000000 makes the file 4 GB; --quick skips the
 //   slow peers, which only read the first file
 import { spawnSync } from 'node:child_process'
@@ -30,6 +31,7 @@ const { values: options } = parseArgs({
   options: {
     rows: { type: 'string', default: '3500000' },
     'k6-requests': { type: 'string', default: '560000' },
+    'visit-rows': { type: 'string', default: '400000' },
     labels: { type: 'string', default: '40,10000' },
     rounds: { type: 'string', default: '5' },
     named: { type: 'string', default: '0' },
@@ -58,6 +60,30 @@ if (options['k6-requests'] !== '0') {
   const file = prepareFile(`k6-${rows}-${labels}.csv`, { rows, labels, k6: true })
   const title = `k6's CSV to figures: ${rows} requests, ${(statSync(file).size / 1e9).toFixed(2)} GB, ${labels} labels`
   measure({ title, file, fast: ['loadgate-k6', 'duckdb-k6'], slow: [], reference: 'duckdb-k6', goals })
+}
+if (options['visit-rows'] !== '0') measureVisits(Number(options['visit-rows']))
+
+/** The figures of every label are the same in both files; overall, only the requests count in the first. */
+function measureVisits(rows) {
+  const [labels] = counts
+  const kinds = ['controllers', 'servers']
+  const files = kinds.map((visits) =>
+    prepareFile(`visits-${visits}-${rows}-${labels}.jtl`, { rows, labels, visits })
+  )
+  const runs = kinds.map(() => [])
+  for (let round = 0; round < Number(options.rounds); round++)
+    files.forEach((file, i) => runs[i].push(runSubject('loadgate', file)))
+  const [sorted, plain] = runs.map((each) => Math.min(...each.map(({ cpuMs }) => cpuMs)))
+  const isSame = runs.flat().every(({ figures }) => normalise(figures) === normalise(runs[0][0].figures))
+  console.log(`## A CSV of ${rows} rows, every fourth a transaction's, ${labels} labels\n`)
+  console.log(`CPU, best of ${options.rounds} rounds: ${(sorted / 1000).toFixed(2)} s`)
+  console.log(`The same rows, all of requests: ${(plain / 1000).toFixed(2)} s`)
+  console.log(`Figures per label: ${isSame ? 'equal' : '**differ**'}`)
+  if (isSame) {
+    const name = 'CPU of rows with transactions to that of rows without'
+    reportFigure({ name, value: sorted / plain, unit: 'ratio', atMost: 1.15 })
+  } else process.exitCode = 1
+  console.log()
 }
 
 function measure({ title, file, fast, slow, reference, goals }) {

@@ -51,6 +51,55 @@ function makeRow(random, labels, row) {
   return `${startMs},${elapsed},${labels[label]},500,Server Error,Thread Group 1-${thread},text,false,${message},${end}`
 }
 
+const REQUESTS_A_VISIT = 3
+
+/** Users that each visit the shop again and again: three requests and the row of their transaction controller, in the order of their ends. */
+function makeVisits({ random, names, isServers }) {
+  const users = Array.from({ length: THREADS }, (_, index) => ({
+    ...{ name: `Thread Group 1-${index + 1}`, index, visits: 0 },
+    ...{
+      nowMs: START_MS + Math.floor(random() * 1000),
+      steps: 0,
+      startMs: 0,
+      failing: 0,
+      elapsed: 0,
+      latency: 0
+    }
+  }))
+  const words = isServers ? 'Amount' : 'Number'
+  const begin = (user) => {
+    user.label = Math.floor(random() * names.length)
+    user.elapsed = makeElapsed(random, user.label)
+    user.nextMs = user.nowMs + user.elapsed
+    if (user.steps === 0) Object.assign(user, { startMs: user.nowMs, failing: 0, latency: 0, busyMs: 0 })
+  }
+  for (const user of users) begin(user)
+  return () => {
+    const user = users.reduce((first, one) => (one.nextMs < first.nextMs ? one : first))
+    const { name, label, elapsed } = user
+    if (user.steps < REQUESTS_A_VISIT) {
+      const latency = Math.max(0, elapsed - 2)
+      const isFailed = random() < 0.01
+      const [code, message] = isFailed ? ['500', 'Server Error'] : ['200', 'OK']
+      const row = `${user.nowMs},${elapsed},${names[label]},${code},${message},${name},text,${!isFailed},,1000,120,${THREADS},${THREADS},http://shop.example/p/${label},${latency},0,1\n`
+      user.nowMs = user.nextMs
+      user.latency += latency
+      user.busyMs += elapsed
+      user.failing += Number(isFailed)
+      if (++user.steps < REQUESTS_A_VISIT) begin(user)
+      return row
+    }
+    const passed = user.failing === 0
+    const message = `"${words} of samples in transaction : ${REQUESTS_A_VISIT}, number of failing samples : ${user.failing}"`
+    const visit = user.visits++ % 8
+    const row = `${user.startMs},${user.busyMs},visit ${visit},${passed ? '200' : ''},${message},${name},,${passed},,3000,360,${THREADS},${THREADS},null,${user.latency},${user.nowMs - user.startMs - user.busyMs},3\n`
+    user.steps = 0
+    user.nowMs += Math.floor(random() * 200)
+    begin(user)
+    return row
+  }
+}
+
 const K6_HEADER =
   'metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status,subproto,tls_version,url,extra_tags,metadata\n'
 const REQUESTS_PER_SECOND = 5000
@@ -98,12 +147,16 @@ function makeK6Rows(random, labels, request) {
   ].join('')
 }
 
-/** Writes the file; `rows` are requests where it is k6's. */
-export function generate({ rows, labels, seed, out, k6 = false }) {
+/**
+ * Writes the file; `rows` are requests where it is k6's. With `visits` every fourth row is a transaction's; where these are `servers`, it
+ * has the same length and the message is one that only a server can have sent, so that the row is a request's.
+ */
+export function generate({ rows, labels, seed, out, k6 = false, visits }) {
   mkdirSync(dirname(out), { recursive: true })
   const random = makeRandom(seed)
   const names = Array.from({ length: labels }, (_, index) => makeLabel(index))
-  const make = k6 ? makeK6Rows : makeRow
+  const makeVisit = visits && makeVisits({ random, names, isServers: visits === 'servers' })
+  const make = makeVisit ?? (k6 ? makeK6Rows : makeRow)
   const file = openSync(out, 'w')
   let block = [k6 ? K6_HEADER : HEADER]
   for (let row = 0; row < rows; row++) {

@@ -1,45 +1,36 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
-import { ByteScanner } from '../../../../src/analysis/results/scan/byte-scanner.js'
 import { readHeader, type Layout } from '../../../../src/analysis/results/csv/header.js'
 import { RowKernel, type RowTaker } from '../../../../src/analysis/results/kernel/row-kernel.js'
 import { Distribution } from '../../../../src/analysis/results/counts/distribution.js'
 import type { CountedRuns } from '../../../../src/analysis/results/counts/histogram.js'
-import type { SamplePart, ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
-import { MOST_LISTED, MOST_LISTS } from '../../../../src/analysis/results/kernel/assembly/layout.js'
+import {
+  MOST_LISTED,
+  MOST_LISTS,
+  NOTE_INTS,
+  NOTE_SAMPLES,
+  NOTE_THREAD
+} from '../../../../src/analysis/results/kernel/assembly/layout.js'
 import { TimeLine } from '../../../../src/analysis/results/counts/time-line.js'
+import type { ScanResult } from '../../../../src/analysis/results/counts/scan-result.js'
 import type { DetailOptions } from '../../../../src/analysis/results/details/detail-scan.js'
 import { findAxis, mergeScans } from '../../../../src/analysis/results/figures/merge.js'
-import { EndTimes } from '../../../../src/analysis/results/stalls/end-times.js'
-import type { StallScan } from '../../../../src/analysis/results/stalls/stall-tracker.js'
 import { JMETER_COLUMNS, makeSampleCsv, type CsvStyle } from '../../../support/data/sample-csv.js'
+import { asFound, scanInSteps } from '../../../support/data/scan-in-steps.js'
 import { mutateBytes } from '../../../support/data/mutate-bytes.js'
 import { makeRandom } from '../../../support/data/seeded-random.js'
 import { slice } from '../../../support/slice.js'
 
 const HEADER = 'timeStamp,elapsed,label,success'
 
-function scan(
+const scan = (
   bytes: Uint8Array,
   kernelFrom: number,
   step = Infinity,
   countFromMs = -Infinity,
   countToMs = Infinity,
   details?: DetailOptions
-) {
-  const scanner = new ByteScanner({
-    ...{ grid: 'g', region: 'r', kernelFrom, countFromMs, countToMs, details },
-    stallLabels: [['home'], ['label ', '']]
-  })
-  for (let at = 0; at < bytes.length;) {
-    at += scanner.fill((buffer, from, to) => {
-      const piece = bytes.subarray(at, at + Math.min(to - from, step))
-      buffer.set(piece, from)
-      return piece.length
-    })
-  }
-  return scanner.end()
-}
+) => scanInSteps(bytes, () => step, { kernelFrom, countFromMs, countToMs, details })
 
 function countTimes(times: readonly CountedRuns[]): number {
   const all = times.flatMap((runs) => Array.from(runs.offsets.slice(1), (_, index) => ({ runs, index })))
@@ -77,43 +68,6 @@ function secondReadingOf(scan: ScanResult, axis: NonNullable<ReturnType<typeof f
     hasTransactions: scan.hasTransactions,
     labels: labels.slice(0, 4),
     errors: errors.slice(0, 4)
-  }
-}
-
-function listTimes({ times, samples }: SamplePart) {
-  return Array.from(samples, (_, index) =>
-    new Distribution(times.map((runs) => ({ runs, index }))).toCounts()
-  )
-}
-
-/** Which rows may have waited depends on what is known when they are read; which of them did does not. */
-function asFound(scan: ScanResult) {
-  const join = (scans: readonly StallScan[]) => {
-    const ends = new EndTimes()
-    for (const each of scans) ends.absorb(each.ends)
-    return {
-      ends: ends.toScan(),
-      firstStartMs: Math.min(...scans.map(({ firstStartMs }) => firstStartMs)),
-      lastStartMs: Math.max(...scans.map(({ lastStartMs }) => lastStartMs)),
-      lastEndMs: Math.max(...scans.map(({ lastEndMs }) => lastEndMs))
-    }
-  }
-  return {
-    ...scan,
-    parts: scan.parts.map((part) => ({
-      ...part,
-      times: listTimes(part),
-      stalls: {
-        ...part.stalls,
-        overall: join(part.stalls.overall),
-        labels: [...part.stalls.labels].map(([label, found]) => [label, join(found)])
-      }
-    })),
-    overTime: [undefined, 'home', 'label 1'].map((label) =>
-      mergeScans([scan])
-        .figures({ ...(label !== undefined && { label }) })
-        ?.overTime()
-    )
   }
 }
 
@@ -440,17 +394,17 @@ describe('the kernel itself', () => {
     return line
   }
   type SampleLayout = Extract<Layout, { shape: 'samples' }>
-  const layout = readHeader(encode(`${HEADER},responseMessage`)) as SampleLayout
+  const layout = readHeader(encode(`${HEADER},responseMessage,threadName`)) as SampleLayout
 
   test('is available here, and decodes ordinary rows, quoted ones too, by itself', () => {
     const kernel = RowKernel.make(layout)!
     const rows = [
-      '1700000000123,456,plain,true,OK',
-      '1700000000124,7,"a, b",FALSE,"two\nlines and ""quotes"""',
-      '1700000000125,8,"say ""hi""",true,OK',
-      '1700000000128,x,bad,true,OK',
-      '1700000000129,1,tx,true,"Number of samples in transaction : 2, number of failing samples : 0"',
-      '1700000000130,1,behind,true,OK',
+      '1700000000123,456,plain,true,OK,t',
+      '1700000000124,7,"a, b",FALSE,"two\nlines and ""quotes""",t',
+      '1700000000125,8,"say ""hi""",true,OK,t',
+      '1700000000128,x,bad,true,OK,t',
+      '1700000000129,1,tx,true,"Number of samples in transaction : 2, number of failing samples : 0",t',
+      '1700000000130,1,behind,true,OK,t',
       ''
     ]
     const bytes = encode(rows.join('\n'))
@@ -470,8 +424,14 @@ describe('the kernel itself', () => {
         failed.push([label, new TextDecoder().decode(row.buffer.subarray(row.starts[4], row.ends[4]))])
       },
       scopeOf: (label) => label,
-      codeOf: () => 0
+      codeOf: () => 0,
+      threadOf: () => 7,
+      follow: ({ ints, doubles, from, to }) => {
+        for (let at = from; at < to; at += NOTE_INTS)
+          followed.push([doubles[at / 2]!, ints[at + NOTE_THREAD]!, ints[at + NOTE_SAMPLES]!])
+      }
     }
+    const followed: [startMs: number, thread: number, samples: number][] = []
     const next = kernel.takeRows({ from: 0, length: bytes.length, limit: Infinity }, taker)
     // The first time, every label is new.
     expect(left).toEqual(rows.slice(0, 4))
@@ -485,6 +445,16 @@ describe('the kernel itself', () => {
     expect([firstStartMs, lastEndMs]).toEqual([1_700_000_000_123, 1_700_000_000_579])
     // The one row that is long enough to have waited.
     expect([...long.label]).toEqual([0])
+    // From here on rows are left whose thread or label is new, and the others are noted.
+    kernel.noteRows()
+    left.length = 0
+    for (let i = 0; i < 3; i++) kernel.takeRows({ from: next, length: bytes.length, limit: Infinity }, taker)
+    expect(left).toEqual([...rows.slice(4, 6), ...rows.slice(4, 6)])
+    expect(followed).toEqual([
+      [1_700_000_000_129, 7, 2],
+      [1_700_000_000_130, 7, 0]
+    ])
+    expect([kernel.isStopped, counted]).toEqual([false, 5])
   })
 
   test('is not created for an absurdly long header', () => {

@@ -74,3 +74,5 @@ function namesOf(line: Uint8Array, delimiter: number): string[] {
 
 /** JMeter's response message for a transaction controller's own row; the number of its samples follows. */
 export const TRANSACTION_MESSAGE = new TextEncoder().encode('Number of samples in transaction : ')
+/** What follows that number, if it is not alone: the number of those that failed is behind it. */
+export const FAILING_MESSAGE = new TextEncoder().encode(', number of failing samples : ')

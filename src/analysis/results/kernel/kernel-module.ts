@@ -20,15 +20,18 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
   setColumns(...columns: number[]): void
   setThreadColumns(threadName: number, hostname: number): void
   setPartColumn(partOf: number): void
+  setTransactionColumns(dataType: number, url: number, latency: number, idleTime: number): void
   skipRowsOf(name: number): void
   setMessage(length: number): number
   setGroups(length: number): number
   countBetween(startMs: bigint, lastMs: bigint): void
+  noteRows(length: number): number
   findRows(from: number, to: number): number
   countRows(limit: number): number
   countTime(cell: number, elapsed: number): void
   sortTimes(place: number): void
   learnLabel(start: number, end: number, hash: number, label: number, scope: number): void
+  learnThread(place: number, thread: number): void
   moveLine(startMs: bigint, widening: number): void
   /** responseCode, bytes, sentBytes, Latency, Connect. */
   setDetailColumns(...columns: number[]): void
@@ -39,6 +42,7 @@ type KernelFigure =
   | ('endOfLines' | 'listRows' | 'listStart')
   | ('nextRow' | 'hasStopped' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
   | ('endScopes' | 'endPages' | 'endPagesStop' | 'leastStall' | 'longRows' | 'longRowsStop')
+  | ('firstNote' | 'nextNote')
   | ('listPlaces' | 'sortedTimes' | 'detailTimes')
   | ('countPages' | 'countValues' | 'wrapsStart' | 'wrapsStop' | 'sortPages')
 
@@ -81,6 +85,10 @@ export class KernelMemory {
     return this.#fresh().ints
   }
 
+  get doubles(): Float64Array {
+    return this.#fresh().doubles
+  }
+
   /** When the memory grows, its views become empty. */
   #fresh(): ReturnType<typeof viewsOf> {
     if (this.#views.bytes.length === 0) this.#views = viewsOf(this.#memory)
@@ -89,5 +97,8 @@ export class KernelMemory {
 }
 
 function viewsOf({ buffer }: GrowingMemory) {
-  return { bytes: new Uint8Array(buffer), shorts: new Uint16Array(buffer), ints: new Int32Array(buffer) }
+  return {
+    ...{ bytes: new Uint8Array(buffer), shorts: new Uint16Array(buffer) },
+    ...{ ints: new Int32Array(buffer), doubles: new Float64Array(buffer) }
+  }
 }

@@ -1,4 +1,4 @@
-import { TRANSACTION_MESSAGE, type SampleColumns, type SampleLayout } from '../csv/header.js'
+import { FAILING_MESSAGE, TRANSACTION_MESSAGE, type SampleColumns, type SampleLayout } from '../csv/header.js'
 import { findRowEnd, type RowFields } from '../csv/row-splitter.js'
 import type { DetailOptions } from '../details/detail-scan.js'
 import type { CountedRuns } from '../counts/histogram.js'
@@ -25,6 +25,20 @@ export interface RowTaker {
   scopeOf(label: number): number
   /** In a second reading, the number of the response code of the row that was taken last. */
   codeOf(): number
+  /** The number of the thread of the row that was taken last, if it has been followed. */
+  threadOf(): number | undefined
+  /** Rows that it has not taken, in their order among those that it has; only once it has asked for them. */
+  follow(notes: Notes): void
+}
+
+/** The fields that the layout names, of each note: the next one begins NOTE_INTS later. */
+export interface Notes {
+  readonly ints: Int32Array
+  /** The same memory. */
+  readonly doubles: Float64Array
+  /** Indexes among the ints. */
+  readonly from: number
+  readonly to: number
 }
 
 const CR = 13
@@ -53,6 +67,8 @@ export class RowKernel {
   readonly #lastColumn: number
   readonly #hasThreads: boolean
   #taken = 0
+  /** Where the next note is, among the ints. */
+  #noted = 0
 
   private constructor(exports: KernelExports, { delimiter, columns, at }: SampleLayout) {
     this.#exports = exports
@@ -73,6 +89,7 @@ export class RowKernel {
     exports.setColumns(timeStamp, elapsed, label, responseMessage, success, allThreads, sampleCount)
     exports.setThreadColumns(at.threadName, at.hostname)
     exports.setPartColumn(at.partOf)
+    exports.setTransactionColumns(at.dataType, at.url, at.latency, at.idleTime)
     const message = exports.setMessage(TRANSACTION_MESSAGE.length)
     this.#memory.bytes.set(TRANSACTION_MESSAGE, message)
   }
@@ -84,6 +101,7 @@ export class RowKernel {
     return exports && new RowKernel(exports, rows)
   }
 
+  /** With the transactions that are among its notes. */
   get counted(): number {
     return this.#taken - this.early
   }
@@ -120,9 +138,15 @@ export class RowKernel {
     this.#memory.bytes.set(bytes, address)
   }
 
-  /** Whether it has reached a row that may be a transaction's: it cannot continue from there. */
+  /** Whether it has reached the first row that may be a transaction's: it continues when it notes rows. */
   get isStopped(): boolean {
     return this.#exports.hasStopped() !== 0
+  }
+
+  /** From now on the taker follows all rows, and decides what transactions are. */
+  noteRows(): void {
+    const address = this.#exports.noteRows(FAILING_MESSAGE.length)
+    this.#memory.bytes.set(FAILING_MESSAGE, address)
   }
 
   /** Where to put the bytes. Any other call may move it. */
@@ -173,7 +197,10 @@ export class RowKernel {
   #count(limit: number, taker: RowTaker): number {
     for (;;) {
       const end = this.#exports.countRows(limit)
+      const notesEnd = this.#exports.nextNote()
+      this.#noted = this.#exports.firstNote() / 4
       for (let at = layout.RECORDS_AT / 4; at < end / 4; at += layout.RECORD_INTS) this.#passOn(at, taker)
+      this.#passNotes(notesEnd, taker)
       taker.skip(this.#takenSince(this.#exports.takenRows()))
       if (end < layout.RECORDS_END) return this.#exports.nextRow()
     }
@@ -191,14 +218,27 @@ export class RowKernel {
       taker.takeFailure((cell & ((1 << layout.PARTS_BIT) - 1)) >> 1, this.#readFailed(at), isPart)
       return
     }
+    this.#passNotes(ints[at + layout.RECORD_NOTES]!, taker)
     const label = taker.take(bytes, start, end)
     if (reason === layout.REASON_LINE) this.line.misses++
+    if (reason === layout.REASON_THREAD) {
+      const thread = taker.threadOf()
+      if (thread !== undefined) this.#exports.learnThread(ints[at + layout.RECORD_PLACE]!, thread)
+    }
     if (label === undefined) return
     const [from, to] = [ints[at + layout.RECORD_LABEL_START]!, ints[at + layout.RECORD_LABEL_END]!]
     if (reason === layout.REASON_CODE) this.details?.learnCode(from, to, taker.codeOf())
     if (reason !== layout.REASON_LABEL) return
     const hash = ints[at + layout.RECORD_LABEL_HASH]!
     this.#exports.learnLabel(from, to, hash, label, taker.scopeOf(label))
+  }
+
+  #passNotes(end: number, taker: RowTaker): void {
+    const [from, to] = [this.#noted, end / 4]
+    if (from === to) return
+    const { ints, doubles } = this.#memory
+    taker.follow({ ints, doubles, from, to })
+    this.#noted = to
   }
 
   #readFailed(record: number): RowFields {

@@ -170,26 +170,27 @@ export class ByteScanner {
 
   #takeCounted(kernel: RowKernel, from: number): number {
     const limit = from + this.#limit - this.consumed
-    const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
+    let used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
+    if (kernel.isStopped) {
+      this.#startFollowing(kernel, used)
+      used = kernel.takeRows({ from: used, length: this.#length, limit }, this.#taker)
+    }
     this.#samples?.followTimes()
     this.consumed += used - from
-    if (kernel.isStopped) this.#leaveKernel(used)
     return used
   }
 
-  /** Reads all rows itself from here on. The row before a transaction's is close, if there is one of the same thread at all. */
-  #leaveKernel(used: number): void {
-    this.#kernel = undefined
+  /** From the first transaction on, rows are followed. The one before it is close, if there is one of the same thread at all. */
+  #startFollowing(kernel: RowKernel, used: number): void {
+    kernel.noteRows()
     const reader = this.#samples
-    reader?.leaveKernel()
+    reader?.startFollowing()
     const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
     this.#splitter?.split(block, (row) => reader?.recall(row))
   }
 
   readonly #taker: RowTaker = {
-    skip: (rows) => {
-      if (this.#samples !== undefined) this.#samples.rows += rows
-    },
+    skip: (rows) => this.#samples?.skip(rows),
     take: (bytes, start, end) => {
       this.#label = undefined
       const buffer = bytes.subarray(start, end + 1)
@@ -198,7 +199,9 @@ export class ByteScanner {
     },
     takeFailure: (label, row, isPart) => this.#samples?.takeFailure(label, row, isPart),
     scopeOf: (label) => this.#samples?.scopeOf(label) ?? 0,
-    codeOf: () => this.#samples?.codeOf() ?? 0
+    codeOf: () => this.#samples?.codeOf() ?? 0,
+    threadOf: () => this.#samples?.thread,
+    follow: (notes) => this.#samples?.follow(notes)
   }
 
   #takeSplit(from: number): number {
@@ -272,13 +275,13 @@ export class ByteScanner {
   #startKernel(): void {
     this.#kernelFrom = Infinity
     if (this.#layout?.shape !== 'samples') return
-    if (this.#samples?.hasTransactions) return
     const { details } = this.#options
     if (details !== undefined && !canCountDetails(this.#layout.at, details)) return
     const kernel = RowKernel.make(this.#layout)
     if (kernel === undefined) return
     this.#kernel = kernel
     this.#samples?.useKernel(kernel, details)
+    if (this.#samples?.hasTransactions === true) kernel.noteRows()
     kernel.resize(this.#own.length)
     this.#memory = kernel
     this.#buffer.set(this.#own.subarray(0, this.#length))

@@ -19,7 +19,8 @@ import { FollowedLabels } from '../stalls/followed-labels.js'
 import { TransactionTally, type OtherRows } from './transaction-tally.js'
 import type { DetailOptions } from '../details/detail-scan.js'
 import type { Row, RowFields } from '../csv/row-splitter.js'
-import type { RowKernel } from '../kernel/row-kernel.js'
+import type { Notes, RowKernel } from '../kernel/row-kernel.js'
+import * as layout from '../kernel/assembly/layout.js'
 import type { SampleColumns, SampleLayout } from '../csv/header.js'
 
 const QUOTE = 34
@@ -70,8 +71,14 @@ export class SampleReader {
   }
   #scratch = new Uint8Array(256)
   #kernel: RowKernel | undefined
-  /** Whether all rows arrive here in order; the kernel leaves only some. */
+  /** Whether rows are followed: they arrive here in order, or the kernel has notes of the others. */
   #isFollowing: boolean
+  /** The number of the thread of the last row, if it was followed. */
+  thread: number | undefined
+  /** When the first row began that was followed; -1 before it. */
+  #firstMs = -1
+  /** How many transactions were among the kernel's notes. */
+  #notedTransactions = 0
   #earlyRows = 0
   #hasEarlyRequests = false
   /** Whether times are dates that do not say in which zone; undefined before the first one. */
@@ -116,6 +123,7 @@ export class SampleReader {
   /** Returns the number of the row's label if the row was counted. */
   take(row: Row): number | undefined {
     this.rows++
+    this.thread = undefined
     if (row.fault !== undefined || row.columns !== this.#columns) {
       this.#problems.add(this.rows, explainRow(row, this.#columns))
       return undefined
@@ -141,6 +149,12 @@ export class SampleReader {
       if (this.#isFollowing) this.#follow(row)
     } else this.#takeTransaction(row, Math.max(0, label), message)
     return label < 0 || isEarly ? undefined : label
+  }
+
+  /** So many rows were counted by the kernel, which does not understand dates. */
+  skip(rows: number): void {
+    this.rows += rows
+    if (rows > 0) this.isZoneless ??= false
   }
 
   /** Takes a failed row that the kernel has counted under this label number. */
@@ -182,14 +196,28 @@ export class SampleReader {
     const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
     if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
     if (this.#aside !== undefined) kernel.leaveGroups(this.#aside.threads.names)
-    this.#isFollowing = false
+    this.#isFollowing = this.hasTransactions
     this.followTimes()
   }
 
-  /** From now on all rows arrive here again. */
-  leaveKernel(): void {
-    this.#isFollowing = this.#details === undefined
+  /** From now on all rows arrive here, or notes of them. Those before are not adjacent to them, unless they are read again. */
+  startFollowing(): void {
+    this.#isFollowing = true
     this.#transactions.sorter.forgetRows()
+  }
+
+  /** Takes notes of rows that the kernel has counted, and of transactions that passed, which it has not. */
+  follow({ ints, doubles, from, to }: Notes): void {
+    const { sorter } = this.#transactions
+    const hasTimes = this.#at.timeStamp >= 0 && this.#at.elapsed >= 0
+    for (let at = from; at < to; at += layout.NOTE_INTS) {
+      if (ints[at + layout.NOTE_SAMPLES] !== 0) this.#takeNoted(ints, doubles, at)
+      else if (hasTimes) {
+        const startMs = this.#sinceFirst(doubles[at / 2]!)
+        const endMs = startMs + ints[at + layout.NOTE_ELAPSED]!
+        sorter.addRequest(ints[at + layout.NOTE_THREAD]!, startMs, endMs, ints[at + layout.NOTE_FAILURES]!)
+      }
+    }
   }
 
   /** Called now and then, so that the kernel's window follows the time line. */
@@ -223,7 +251,8 @@ export class SampleReader {
 
   get #otherRows(): OtherRows {
     const hasEarly = this.#hasEarlyRequests || (this.#kernel?.early ?? 0) > 0
-    const hasRequests = hasEarly || !this.#requests.isEmpty || (this.#kernel?.counted ?? 0) > 0
+    const counted = (this.#kernel?.counted ?? 0) - this.#notedTransactions
+    const hasRequests = hasEarly || !this.#requests.isEmpty || counted > 0
     return { hasRequests, hasNames: this.#threads.hasNames }
   }
 
@@ -317,8 +346,12 @@ export class SampleReader {
 
   #takeTransaction(row: Row, label: number, message: ControllerMessage): void {
     const { elapsedMs, startMs, outcome, threads } = this.#values
-    const idleMs = this.#at.idleTime < 0 ? -1 : readNumber(row, this.#at.idleTime)
-    const [code, text] = outcome === 1 ? readError(findError(row, this.#at, this.#error)) : ['', '']
+    const at = this.#at
+    const idleMs = at.idleTime < 0 ? -1 : readNumber(row, at.idleTime)
+    const [code, text] = outcome === 1 ? readError(findError(row, at, this.#error)) : ['', '']
+    const isNameless = this.#threads.isNameless(row)
+    const fromMs = this.#sinceFirst(startMs)
+    this.thread = !isNameless && this.#canFollow(row) ? this.#threads.numberOf(row) : undefined
     // Without spreading: properties that follow a spread one are slow, and there may be hundreds of thousands.
     const transaction: Transaction = {
       label,
@@ -328,23 +361,69 @@ export class SampleReader {
       threads,
       samples: message.samples,
       failing: message.failing,
-      thread: hashThread(row, this.#at),
-      controller: label * MAX_GROUPS + this.#threads.groupOf(row),
-      endMs: startMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
+      thread: hashThread(row, at),
+      controller: this.#controllerOf(label, this.thread),
+      fromMs,
+      toMs: fromMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
       isEndKnown: idleMs >= 0,
-      kind: readControllerKind(row, this.#at, outcome === 1),
+      kind: readControllerKind(row, at, outcome === 1),
       error: outcome === 1 ? { code, message: text } : undefined,
       details: this.#details?.keep(row, startMs, elapsedMs, outcome === 1)
     }
-    if (this.#threads.isNameless(row)) this.#transactions.addNameless(transaction)
-    else this.#transactions.add(this.#canFollow(row) ? this.#threads.numberOf(row) : undefined, transaction)
+    if (isNameless) this.#transactions.addNameless(transaction)
+    else this.#transactions.add(this.thread, transaction)
+  }
+
+  /** The same of one that passed, from the kernel's note. */
+  #takeNoted(ints: Int32Array, doubles: Float64Array, at: number): void {
+    this.#notedTransactions++
+    const number = ints[at + layout.NOTE_THREAD]!
+    const label = ints[at + layout.NOTE_LABEL]!
+    const elapsedMs = this.#at.elapsed < 0 ? -1 : ints[at + layout.NOTE_ELAPSED]!
+    const startMs = this.#at.timeStamp < 0 ? -1 : doubles[at / 2]!
+    const idleMs = ints[at + layout.NOTE_IDLE]!
+    const thread = this.#threads.of(number)
+    const fromMs = this.#sinceFirst(startMs)
+    const transaction: Transaction = {
+      label,
+      outcome: 0,
+      elapsedMs,
+      startMs,
+      threads: ints[at + layout.NOTE_THREADS]!,
+      samples: ints[at + layout.NOTE_SAMPLES]!,
+      failing: ints[at + layout.NOTE_FAILING]!,
+      thread: thread.hash,
+      controller: this.#controllerOf(label, number),
+      fromMs,
+      toMs: fromMs + Math.max(0, elapsedMs) + Math.max(0, idleMs),
+      isEndKnown: idleMs >= 0,
+      kind: ints[at + layout.NOTE_LATENCY]! > 0 ? 'plain' : undefined,
+      error: undefined,
+      details: undefined
+    }
+    if (thread.isNameless) this.#transactions.addNameless(transaction)
+    else this.#transactions.add(startMs < 0 || elapsedMs < 0 ? undefined : number, transaction)
+  }
+
+  /** Transactions with the same label and thread group probably come from one controller. */
+  #controllerOf(label: number, thread: number | undefined): number {
+    return thread === undefined ? 0 : label * MAX_GROUPS + this.#threads.of(thread).group
   }
 
   #follow(row: Row): void {
     const thread = this.#threads.numberOf(row)
+    this.thread = thread
     const { elapsedMs, startMs, outcome } = this.#values
     if (thread === undefined || startMs < 0 || elapsedMs < 0) return
-    this.#transactions.sorter.addRequest(thread, startMs, startMs + elapsedMs, outcome)
+    const fromMs = this.#sinceFirst(startMs)
+    this.#transactions.sorter.addRequest(thread, fromMs, fromMs + elapsedMs, outcome)
+  }
+
+  /** The clock of those that sort transactions begins with the first row: small integers cost no memory. */
+  #sinceFirst(startMs: number): number {
+    if (this.#firstMs < 0) this.#firstMs = startMs
+    const sinceMs = startMs - this.#firstMs
+    return sinceMs === (sinceMs | 0) ? sinceMs | 0 : sinceMs
   }
 
   /** Times in whole seconds are too coarse to show the order. */

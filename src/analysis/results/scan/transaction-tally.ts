@@ -1,7 +1,7 @@
 import { CELLS_A_LABEL, type SamplePart } from '../counts/scan-result.js'
 import type { PartDescription, SampleTally } from './sample-tally.js'
 import { TransactionSorter } from '../transactions/transaction-sorter.js'
-import type { SortedTransaction, Transaction } from '../transactions/transaction-row.js'
+import type { Transaction } from '../transactions/transaction-row.js'
 
 const UNSORTED =
   'it has rows of transactions and of requests, but does not show which requests belong to them: save threadName, timeStamp in ms and elapsed (jmeter.save.saveservice.thread_name, timestamp_format=ms, time)'
@@ -14,8 +14,8 @@ export interface OtherRows {
 }
 
 export class TransactionTally {
-  readonly sorter = new TransactionSorter((sorted) =>
-    this.#enter(sorted.counts ? this.#counting : this.#covered, sorted)
+  readonly sorter = new TransactionSorter((transaction, counts) =>
+    this.#enter(counts ? this.#counting : this.#covered, transaction)
   )
   readonly #counting: SampleTally
   readonly #covered: SampleTally
@@ -45,7 +45,7 @@ export class TransactionTally {
     this.isSeen = true
     if (thread === undefined) {
       this.#hasUnsorted = true
-      this.#enter(this.#unsorted, { transaction, counts: true })
+      this.#enter(this.#unsorted, transaction)
     } else this.sorter.addTransaction(thread, transaction)
   }
 
@@ -53,13 +53,14 @@ export class TransactionTally {
   addNameless(transaction: Transaction): void {
     this.isSeen = true
     this.#hasNameless = true
-    this.#enter(this.#nameless, { transaction, counts: true })
+    this.#enter(this.#nameless, transaction)
   }
 
   /** Rows that cannot be sorted count if nothing else could: then no request has a row. */
   toParts(description: Omit<PartDescription, 'counts'>, others: OtherRows): SamplePart[] {
     const [late, lateCovered] = [this.#createTally(), this.#createTally()]
-    for (const sorted of this.sorter.sortOpen()) this.#enter(sorted.counts ? late : lateCovered, sorted)
+    for (const { transaction, counts } of this.sorter.sortOpen())
+      this.#enter(counts ? late : lateCovered, transaction)
     const parts: [SampleTally, boolean][] = [
       [this.#counting, true],
       [late, true],
@@ -82,7 +83,7 @@ export class TransactionTally {
     ]
   }
 
-  #enter(tally: SampleTally, { transaction }: SortedTransaction): void {
+  #enter(tally: SampleTally, transaction: Transaction): void {
     const { label, outcome, elapsedMs, startMs, threads, error, thread, details } = transaction
     if (startMs >= 0 && this.#isEarly(startMs, Math.max(0, elapsedMs))) return
     if (details !== undefined) {

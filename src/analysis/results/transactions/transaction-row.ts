@@ -1,5 +1,5 @@
 import { LabelTable } from '../counts/label-table.js'
-import { TRANSACTION_MESSAGE, type SampleColumns } from '../csv/header.js'
+import { FAILING_MESSAGE, TRANSACTION_MESSAGE, type SampleColumns } from '../csv/header.js'
 import { readDigits } from '../csv/timestamp.js'
 import type { Row } from '../csv/row-splitter.js'
 import type { KeptDetails } from '../details/detail-tally.js'
@@ -7,7 +7,6 @@ import { HASH_FACTOR, HASH_START } from '../kernel/assembly/layout.js'
 
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index into a typed array is in range by construction */
 
-const FAILING_MESSAGE = new TextEncoder().encode(', number of failing samples : ')
 const NULL = new TextEncoder().encode('null')
 const ZERO = 48
 
@@ -82,8 +81,10 @@ export interface Transaction {
   readonly outcome: number
   readonly startMs: number
   readonly elapsedMs: number
-  /** When it ended, including idle times; the earliest possible end if the row does not say how long these were. */
-  readonly endMs: number
+  /** When it began and ended, by the clock of those that sort it. */
+  readonly fromMs: number
+  /** With idle times; the earliest possible end if the row does not say how long these were. */
+  readonly toMs: number
   readonly isEndKnown: boolean
   readonly kind: ControllerKind | undefined
   /** How many samples it represents, and how many of them failed. */
@@ -103,13 +104,24 @@ export interface SortedTransaction {
 
 const HYPHEN = 45
 
+/** What is known of a thread from its names. */
+export interface Thread {
+  /** Tells it apart, as the kernel does; 0 if the CSV has no names. */
+  readonly hash: number
+  /** The number of its thread group. */
+  readonly group: number
+  /** Whether its name is empty. */
+  readonly isNameless: boolean
+}
+
 /** Numbers the threads of a CSV by name, and by host if known. */
 export class ThreadTable {
   readonly #at: SampleColumns
   readonly #names = new LabelTable()
   readonly #hosts = new LabelTable()
-  readonly #threads = new Map<number, number>()
+  readonly #numbers = new Map<number, number>()
   readonly #groups = new LabelTable()
+  readonly #threads: Thread[] = []
   /** Whether any row named its thread. */
   hasNames = false
 
@@ -121,16 +133,35 @@ export class ThreadTable {
   numberOf(row: Row): number | undefined {
     if (this.#at.threadName < 0) return undefined
     const name = numberIn(this.#names, row, this.#at.threadName)
-    this.hasNames ||= row.starts[this.#at.threadName] !== row.ends[this.#at.threadName]
-    if (name < 0 || this.#at.hostname < 0) return name < 0 ? undefined : name
+    if (name < 0) {
+      this.hasNames = true
+      return undefined
+    }
+    const number = this.#at.hostname < 0 ? name : this.#numberOnHost(name, row)
+    if (number === this.#threads.length) this.#threads.push(this.#read(row))
+    return number
+  }
+
+  /** The thread that has this number. */
+  of(number: number): Thread {
+    return this.#threads[number]!
+  }
+
+  #numberOnHost(name: number, row: Row): number {
     const key = numberIn(this.#hosts, row, this.#at.hostname) * 2 ** 17 + name
-    const known = this.#threads.get(key) ?? this.#threads.size
-    if (known === this.#threads.size) this.#threads.set(key, known)
+    const known = this.#numbers.get(key) ?? this.#numbers.size
+    if (known === this.#numbers.size) this.#numbers.set(key, known)
     return known
   }
 
-  /** The number of the thread group: JMeter's thread names are the group's name, a hyphen and a number. */
-  groupOf({ buffer, starts, ends }: Row): number {
+  #read(row: Row): Thread {
+    const isNameless = this.isNameless(row)
+    this.hasNames ||= !isNameless
+    return { hash: hashThread(row, this.#at), group: this.#groupOf(row), isNameless }
+  }
+
+  /** JMeter's thread names are the group's name, a hyphen and a number. */
+  #groupOf({ buffer, starts, ends }: Row): number {
     const { threadName } = this.#at
     const [start, end] = [starts[threadName] ?? 0, ends[threadName] ?? 0]
     let hyphen = end

@@ -39,51 +39,72 @@ const MIN_FRAMED = 24
 const MIN_EMPTY = 8
 const MIN_EMPTY_SHARE = 0.1
 
-/** What a row stands for: the samples of a transaction, or a request alone. */
-type Weight = Pick<Transaction, 'samples' | 'outcome'>
-
-const PASSED: Weight = { samples: 0, outcome: 0 }
-const FAILED: Weight = { samples: 0, outcome: 1 }
+/** Of the first transactions of a controller, and then of every eighth, it shows how well rows fit by chance. */
+const MOST_PROBED = 256
+const PROBED_OF = 8
 
 /** The rows in the time of a transaction, or in as much time a little earlier. */
-interface Span {
+class Span {
   readonly startMs: number
   readonly endMs: number
-  begins: boolean
-  ends: boolean
-  isEmpty: boolean
+  begins = false
+  ends = false
+  isEmpty = true
   /** How many samples the rows stand for, with those of no time at its start or end, and how many rows failed. */
-  samples: number
-  failing: number
+  samples = 0
+  failing = 0
+
+  constructor(startMs: number, endMs: number) {
+    this.startMs = startMs
+    this.endMs = endMs
+  }
 }
 
-/** A transaction whose later rows are still to come. */
-class Open {
+/** A transaction whose later rows are still to come, or that waits for others of its controller. */
+class Open implements SortedTransaction {
   readonly transaction: Transaction
-  readonly spans: readonly [Span, ...Span[]]
-  /** How many samples the rows before it stand for, and how many of them failed. */
-  before: Span | undefined = undefined
+  readonly controller: Controller
+  readonly span: Span
+  /** As much time a little earlier; none if it need not be known what fits by chance. */
+  readonly earlier: readonly Span[]
+  /** Whether its own row has come, and what its span was then. */
+  isWritten = false
+  wasEmpty = true
+  wasEnded = false
+  samplesBefore = 0
+  failingBefore = 0
   rowsLeft = LOOKED_AT
   isCrossed = false
   isTouched = false
   /** Whether rows within its time are among those of another machine, which come before. */
   isHidden = false
-  /** When the first of the later rows began, of those that are not earlier than it. */
-  nextStartMs = Infinity
+  /** Whether a later row began before it ended. */
+  isPreceding = false
+  counts = false
+  isSure = false
+  /** Whether it is sorted by chance. */
+  isBlind = false
 
-  constructor(transaction: Transaction) {
-    const { startMs, endMs } = transaction
+  constructor(transaction: Transaction, controller: Controller, isProbed: boolean) {
+    const { fromMs, toMs } = transaction
     this.transaction = transaction
-    const earlier = EARLIER_MS.map((ms) => makeSpan(startMs - ms, endMs - ms))
-    this.spans = [makeSpan(startMs, endMs), ...earlier]
+    this.controller = controller
+    this.span = new Span(fromMs, toMs)
+    this.earlier = isProbed ? EARLIER_MS.map((ms) => new Span(fromMs - ms, toMs - ms)) : NO_SPANS
+  }
+
+  /** The rows that follow come after it. */
+  write(): void {
+    const { isEmpty, ends, samples, failing } = this.span
+    this.isWritten = true
+    this.wasEmpty = isEmpty
+    this.wasEnded = ends
+    this.samplesBefore = samples
+    this.failingBefore = failing
   }
 }
 
-interface Sorted extends SortedTransaction {
-  readonly isSure: boolean
-  /** Whether it is sorted by chance. */
-  readonly isBlind: boolean
-}
+const NO_SPANS: readonly Span[] = []
 
 /** What is known about the transactions of one controller. */
 class Controller {
@@ -99,21 +120,28 @@ class Controller {
   finalCovered = 0
   plain = 0
   parents = 0
-  /** Those that are not too short: how many begin and end with rows, and as many as they say; and by chance. */
+  /** How many were begun, and are not too short. */
+  begun = 0
+  /** Of those whose chance is to be known: how many begin and end with rows, and as many as they say; and by chance. */
   long = 0
   framed = 0
   framedByChance = 0
   empty = 0
   unknownEnds = 0
-  /** The first ones, and those that differ from the others or are unsure. */
-  waiting: Sorted[] = []
+  /** The first ones, and those that differ from the others or are unsure: these, and the sure ones that count and that do not. */
+  unsure: Open[] = []
+  sureCounting: Open[] = []
+  sureCovered: Open[] = []
+
+  get waiting(): number {
+    return this.unsure.length + this.sureCounting.length + this.sureCovered.length
+  }
 }
 
 /** Sorts transactions into those that count and those that do not, from the rows in CSV order. */
 export class TransactionSorter {
-  readonly #onSorted: (sorted: SortedTransaction) => void
-  readonly #threads: ThreadRows[] = []
-  readonly #open = new Map<ThreadRows, Open[]>()
+  readonly #onSorted: (transaction: Transaction, counts: boolean) => void
+  readonly #threads: (ThreadRows | undefined)[] = []
   readonly #controllers = new Map<number, Controller>()
   #rows = 0
   #briefRows = 0
@@ -129,29 +157,26 @@ export class TransactionSorter {
   #waiting = 0
   #blind = 0
 
-  constructor(onSorted: (sorted: SortedTransaction) => void) {
+  constructor(onSorted: (transaction: Transaction, counts: boolean) => void) {
     this.#onSorted = onSorted
   }
 
   addRequest(number: number, startMs: number, endMs: number, outcome: number): void {
-    const thread = (this.#threads[number] ??= new ThreadRows())
-    const weight = outcome === 0 ? PASSED : FAILED
-    this.#see(thread, startMs, endMs, weight)
-    thread.add(startMs, endMs, weight)
+    this.#add(this.#threads[number] ?? this.#addThread(number), startMs, endMs, 0, outcome)
   }
 
   addTransaction(number: number, transaction: Transaction): void {
-    const thread = (this.#threads[number] ??= new ThreadRows())
-    const { startMs, endMs } = transaction
-    this.#see(thread, startMs, endMs, transaction)
-    const open = new Open(transaction)
-    thread.each(startMs - EARLIEST_MS, (rowStartMs, rowEndMs, weight, isOwn) => {
-      if (isOwn) look(open, rowStartMs, rowEndMs, weight)
-      else open.isHidden ||= rowStartMs >= startMs && rowEndMs <= endMs + JITTER_MS
-    })
-    open.before = { ...open.spans[0] }
-    thread.add(startMs, endMs, transaction)
-    this.#open.set(thread, [...(this.#open.get(thread) ?? []), open])
+    const thread = this.#threads[number] ?? this.#addThread(number)
+    const { fromMs, toMs, samples, outcome } = transaction
+    this.#add(thread, fromMs, toMs, samples, outcome)
+    const controller = this.#controllerOf(transaction)
+    const isLong = toMs - fromMs >= MIN_SPAN_MS
+    if (isLong) controller.begun++
+    const isProbed = isLong && (controller.begun <= MOST_PROBED || controller.begun % PROBED_OF === 0)
+    const open = new Open(transaction, controller, isProbed)
+    thread.show(open, isProbed ? fromMs - EARLIEST_MS : fromMs)
+    open.write()
+    thread.open.push(open)
   }
 
   /** Forgets the rows of all threads: what follows is not adjacent to what came before. */
@@ -162,7 +187,10 @@ export class TransactionSorter {
   /** The transactions that wait for others, as they are taken if none follow. */
   sortOpen(): SortedTransaction[] {
     return this.#withOpen((undecided) =>
-      undecided.map((sorted) => ({ ...sorted, counts: this.#decide(sorted) ?? sorted.counts }))
+      undecided.map((open) => ({
+        transaction: open.transaction,
+        counts: this.#decide(open) ?? open.counts
+      }))
     )
   }
 
@@ -181,106 +209,132 @@ export class TransactionSorter {
   }
 
   /** Open ones that have rows are counted with those of their controllers; the rows of others may be still to come. */
-  #withOpen<T>(conclude: (undecided: readonly Sorted[]) => T): T {
-    const open = [...this.#open.values()].flat().map((one) => [one, this.#sortByRows(one)] as const)
-    const covered = open.filter(([, { counts }]) => !counts)
-    for (const [one, sorted] of covered) this.#count(one, sorted, 1)
-    const waiting = [...this.#controllers.values()].flatMap((controller) => controller.waiting)
-    const result = conclude([...waiting, ...open.map(([, sorted]) => sorted)])
-    for (const [one, sorted] of covered) this.#count(one, sorted, -1)
+  #withOpen<T>(conclude: (undecided: readonly Open[]) => T): T {
+    const open = this.#threads.flatMap((thread) => thread?.open ?? [])
+    for (const one of open) this.#sortByRows(one)
+    const covered = open.filter(({ counts }) => !counts)
+    for (const one of covered) this.#count(one, 1)
+    const waiting = [...this.#controllers.values()].flatMap(({ unsure, sureCounting, sureCovered }) => [
+      ...[...unsure, ...sureCounting, ...sureCovered]
+    ])
+    const result = conclude([...waiting, ...open])
+    for (const one of covered) this.#count(one, -1)
     return result
   }
 
-  #see(thread: ThreadRows, startMs: number, endMs: number, weight: Weight): void {
-    this.#rows++
-    if (endMs - startMs <= BRIEF_MS) this.#briefRows++
-    const isNew = thread.beginsAnew(startMs, endMs)
-    if (isNew) thread.beginAnew()
-    this.#hasMachines ||= isNew
-    if (!isNew && thread.isBack(endMs)) this.#crossed++
-    const open = this.#open.get(thread)
-    if (open === undefined) return
-    const left = open.filter((one) => {
-      if (!isNew) look(one, startMs, endMs, weight)
-      if (startMs >= one.transaction.startMs) one.nextStartMs = Math.min(one.nextStartMs, startMs)
-      // What begins later was written later, and so were all rows after it.
-      const isOver = isNew || startMs > one.transaction.endMs + EDGE_MS || --one.rowsLeft === 0
-      if (isOver) this.#close(one)
-      return !isOver
-    })
-    if (left.length > 0) this.#open.set(thread, left)
-    else this.#open.delete(thread)
+  #addThread(number: number): ThreadRows {
+    while (this.#threads.length < number) this.#threads.push(undefined)
+    return (this.#threads[number] = new ThreadRows())
   }
 
-  #count({ transaction, spans, before, isCrossed, isTouched }: Open, sorted: Sorted, by: 1 | -1): void {
-    const controller = this.#controllerOf(transaction)
+  #add(thread: ThreadRows, startMs: number, endMs: number, samples: number, outcome: number): void {
+    this.#rows++
+    if (endMs - startMs <= BRIEF_MS) this.#briefRows++
+    const isBack = thread.isBack(endMs)
+    const isNew = isBack && thread.beginsAnew(startMs)
+    if (isNew) thread.beginAnew()
+    if (isNew) this.#hasMachines = true
+    else if (isBack) this.#crossed++
+    thread.add(startMs, endMs, samples, outcome)
+    const { open } = thread
+    if (open.length === 0) return
+    let left = 0
+    for (const one of open) {
+      const { fromMs, toMs } = one.transaction
+      // What begins later was written later, and so were all rows after it.
+      const isBehind = startMs > toMs + EDGE_MS
+      if (!isNew && !isBehind) thread.showLast(one)
+      if (startMs >= fromMs && startMs <= toMs + JITTER_MS) one.isPreceding = true
+      if (isNew || isBehind || --one.rowsLeft === 0) this.#close(one)
+      else open[left++] = one
+    }
+    open.length = left
+  }
+
+  #count(open: Open, by: 1 | -1): void {
+    const { transaction, controller, span, earlier } = open
     this.#closed += by
-    if (isCrossed) this.#crossed += by
-    if (isTouched) this.#touched += by
-    const isFollowed = !spans[0].isEmpty && before?.isEmpty === true
+    if (open.isCrossed) this.#crossed += by
+    if (open.isTouched) this.#touched += by
+    const isFollowed = !span.isEmpty && open.wasEmpty
     if (isFollowed) this.#followed += by
     if (isFollowed) controller.followed += by
-    if (sorted.isSure && sorted.counts) this.#alone += by
-    if (sorted.isSure) controller[sorted.counts ? 'counting' : 'covered'] += by
-    else if (!sorted.isBlind) controller[sorted.counts ? 'maybeCounting' : 'maybeCovered'] += by
+    if (open.isSure && open.counts) this.#alone += by
+    if (open.isSure && open.counts) controller.counting += by
+    else if (open.isSure) controller.covered += by
+    else if (open.counts && !open.isBlind) controller.maybeCounting += by
+    else if (!open.isBlind) controller.maybeCovered += by
     if (transaction.kind === 'plain') controller.plain += by
     if (transaction.kind === 'parent') controller.parents += by
     if (!transaction.isEndKnown) controller.unknownEnds += by
-    if (transaction.endMs - transaction.startMs < MIN_SPAN_MS) return
-    const [own, ...others] = spans.map((span) => by * Number(isFramed(span, transaction)))
+    if (earlier.length === 0) return
     controller.long += by
-    controller.framed += own!
-    controller.framedByChance += others.reduce((sum, framed) => sum + framed, 0) / others.length
-    if (spans[0].isEmpty) controller.empty += by
+    if (isFramed(span, transaction)) controller.framed += by
+    for (const one of earlier)
+      if (isFramed(one, transaction)) controller.framedByChance += by / earlier.length
+    if (span.isEmpty) controller.empty += by
   }
 
   #close(open: Open): void {
-    const controller = this.#controllerOf(open.transaction)
-    const sorted = this.#sortByRows(open)
-    this.#count(open, sorted, 1)
-    const total = controller.counting + controller.covered
-    controller.waiting.push(sorted)
+    const { controller } = open
+    this.#sortByRows(open)
+    this.#count(open, 1)
+    const { isSure, counts } = open
+    const list = isSure ? (counts ? controller.sureCounting : controller.sureCovered) : controller.unsure
+    list.push(open)
     this.#waiting++
-    if (total >= QUORUM && !this.#isMixed(controller))
-      this.#release(controller, ({ isSure, counts }) => isSure && counts === majorityOf(controller))
-    if (controller.waiting.length >= MAX_WAITING_OF_ONE) this.#release(controller, () => true)
-    if (this.#waiting >= MAX_WAITING)
-      for (const each of this.#controllers.values()) this.#release(each, () => true)
+    const total = controller.counting + controller.covered
+    if (total >= QUORUM && !this.#isMixed(controller)) {
+      const majority = majorityOf(controller)
+      if (majority === true) this.#release(controller, controller.sureCounting)
+      if (majority === false) this.#release(controller, controller.sureCovered)
+    }
+    if (controller.waiting >= MAX_WAITING_OF_ONE) this.#releaseAll(controller)
+    if (this.#waiting >= MAX_WAITING) for (const each of this.#controllers.values()) this.#releaseAll(each)
   }
 
-  #sortByRows({ transaction, spans: [span], before = span, isHidden, nextStartMs }: Open): Sorted {
-    const { startMs, endMs, elapsedMs, isEndKnown, samples, failing } = transaction
-    if (!span.isEmpty) return { transaction, counts: false, isSure: true, isBlind: false }
-    if (!isEndKnown && nextStartMs > endMs + JITTER_MS)
-      return { transaction, counts: true, isSure: false, isBlind: true }
+  /** What its own rows say. */
+  #sortByRows(open: Open): void {
+    const { transaction, span, isHidden, samplesBefore, failingBefore } = open
+    const { elapsedMs, isEndKnown, samples, failing } = transaction
+    open.counts = span.isEmpty
+    open.isSure = !span.isEmpty
+    open.isBlind = span.isEmpty && !isEndKnown && !open.isPreceding
+    if (open.isSure || open.isBlind) return
     // Requests of no time that all come before it are not what took longer.
-    const earlier = elapsedMs <= JITTER_MS || before.ends ? before : makeSpan(startMs, endMs)
-    const [later, laterFailing] = [span.samples - before.samples, span.failing - before.failing]
-    const isTooFew = earlier.samples + later < samples || earlier.failing + laterFailing < failing
-    const isSure = isTooFew && !isHidden
+    const isOwn = elapsedMs <= JITTER_MS || open.wasEnded
+    const [earlier, earlierFailing] = isOwn ? [samplesBefore, failingBefore] : [0, 0]
+    const [later, laterFailing] = [span.samples - samplesBefore, span.failing - failingBefore]
+    const isTooFew = earlier + later < samples || earlierFailing + laterFailing < failing
     // With `subresults`, the requests of all parent samples come after them.
-    const isAfter = earlier.samples < samples && later >= samples
-    const counts = isTooFew || isHidden || (isAfter && this.#followed <= this.#alone)
-    return { transaction, counts, isSure, isBlind: false }
+    const isAfter = earlier < samples && later >= samples
+    open.isSure = isTooFew && !isHidden
+    open.counts = isTooFew || isHidden || (isAfter && this.#followed <= this.#alone)
   }
 
-  #release(controller: Controller, isReady: (sorted: Sorted) => boolean): void {
-    const ready = controller.waiting.filter(isReady)
-    controller.waiting = controller.waiting.filter((sorted) => !isReady(sorted))
+  #releaseAll(controller: Controller): void {
+    const { unsure, sureCounting, sureCovered } = controller
+    for (const list of [unsure, sureCounting, sureCovered]) this.#release(controller, list)
+  }
+
+  #release(controller: Controller, ready: Open[]): void {
     this.#waiting -= ready.length
     for (const sorted of ready) {
       const counts = this.#decide(sorted) ?? sorted.counts
       if (this.#isBlind(sorted)) this.#blind++
       else if (counts) controller.finalCounting++
       else controller.finalCovered++
-      this.#onSorted({ transaction: sorted.transaction, counts })
+      this.#onSorted(sorted.transaction, counts)
     }
+    ready.length = 0
   }
 
   #controllerOf({ controller }: Transaction): Controller {
-    const known = this.#controllers.get(controller) ?? new Controller()
-    this.#controllers.set(controller, known)
-    return known
+    const known = this.#controllers.get(controller)
+    if (known !== undefined) return known
+    const added = new Controller()
+    this.#controllers.set(controller, added)
+    return added
   }
 
   /** Whether its rows may be among those of other machines with the same thread names. */
@@ -296,8 +350,7 @@ export class TransactionSorter {
   }
 
   /** What the others of its controller say about one; undefined if it is sorted by itself. */
-  #decide({ transaction, isSure, counts }: Sorted): boolean | undefined {
-    const controller = this.#controllerOf(transaction)
+  #decide({ controller, isSure, counts }: Open): boolean | undefined {
     if (this.#isMixed(controller)) return sortMixed(controller)
     const majority = majorityOf(controller)
     const total = controller.counting + controller.covered
@@ -305,8 +358,7 @@ export class TransactionSorter {
     return !isSure || majority === counts || isOverruled ? majority : undefined
   }
 
-  #isBlind({ transaction, isSure, isBlind }: Sorted): boolean {
-    const controller = this.#controllerOf(transaction)
+  #isBlind({ transaction, controller, isSure, isBlind }: Open): boolean {
     if (this.#isMixed(controller)) return sortMixed(controller) === undefined
     if (isSure || majorityOf(controller) !== undefined) return false
     // No guess is good enough if others of the controller are of both kinds.
@@ -314,42 +366,45 @@ export class TransactionSorter {
   }
 }
 
-function makeSpan(startMs: number, endMs: number): Span {
-  return { startMs, endMs, begins: false, ends: false, isEmpty: true, samples: 0, failing: 0 }
-}
-
-function look(open: Open, startMs: number, endMs: number, { samples, outcome }: Weight): void {
-  const { transaction } = open
-  const isLater = open.before !== undefined
-  open.isCrossed ||= isCrossing(transaction, startMs, endMs, JITTER_MS)
-  open.isTouched ||= isCrossing(transaction, startMs, endMs, 0)
+/** Looks at the row that is kept at this index. */
+function look(open: Open, kept: Float64Array, at: number): void {
+  const { transaction, isWritten } = open
+  const crossedMs = crossingOf(transaction, kept[at]!, kept[at + 1]!)
+  if (crossedMs > 0) open.isTouched = true
+  if (crossedMs > JITTER_MS) open.isCrossed = true
   // A transaction around this one comes later, and stands for as many samples or more.
-  if (samples > transaction.samples || (samples === transaction.samples && isLater && samples > 0)) return
-  for (const span of open.spans) {
-    if (startMs < span.startMs) continue
-    // A row may have waited for a timer before it went on, and it is unknown how long.
-    const isLonger = !transaction.isEndKnown && startMs < span.endMs - JITTER_MS
-    if (endMs > span.endMs + JITTER_MS && !isLonger) continue
-    // What only touches it may come before or after it.
-    const isInside = startMs < span.endMs && endMs > span.startMs
-    if (!isInside && startMs !== endMs) continue
-    span.samples += 1 + samples
-    span.failing += outcome
-    span.begins ||= startMs <= span.startMs + EDGE_MS
-    span.ends ||= endMs >= span.endMs - EDGE_MS
-    if (isInside) span.isEmpty = false
-  }
+  const samples = kept[at + 2]!
+  const isAround = samples === transaction.samples && isWritten && samples > 0
+  if (isAround || samples > transaction.samples) return
+  count(open.span, transaction.isEndKnown, kept, at)
+  for (const span of open.earlier) count(span, transaction.isEndKnown, kept, at)
 }
 
-/** Whether one of the two begins within the other and ends after it, by more than so many ms. */
-function isCrossing(transaction: Transaction, startMs: number, endMs: number, byMs: number): boolean {
-  if (startMs >= transaction.endMs - byMs || endMs <= transaction.startMs + byMs) return false
-  const [beginsLaterMs, endsLaterMs] = [startMs - transaction.startMs, endMs - transaction.endMs]
-  return Math.min(beginsLaterMs, endsLaterMs) > byMs || Math.max(beginsLaterMs, endsLaterMs) < -byMs
+function count(span: Span, isEndKnown: boolean, kept: Float64Array, at: number): void {
+  const [startMs, endMs] = [kept[at]!, kept[at + 1]!]
+  if (startMs < span.startMs) return
+  // A row may have waited for a timer before it went on, and it is unknown how long.
+  const isLonger = !isEndKnown && startMs < span.endMs - JITTER_MS
+  if (endMs > span.endMs + JITTER_MS && !isLonger) return
+  // What only touches it may come before or after it.
+  const isInside = startMs < span.endMs && endMs > span.startMs
+  if (!isInside && startMs !== endMs) return
+  span.samples += 1 + kept[at + 2]!
+  span.failing += kept[at + 3]!
+  if (startMs <= span.startMs + EDGE_MS) span.begins = true
+  if (endMs >= span.endMs - EDGE_MS) span.ends = true
+  if (isInside) span.isEmpty = false
+}
+
+/** By how much one of the two begins within the other and ends after it, if that is above zero. */
+function crossingOf({ fromMs, toMs }: Transaction, startMs: number, endMs: number): number {
+  const [laterMs, longerMs] = [startMs - fromMs, endMs - toMs]
+  const outsideMs = Math.max(Math.min(laterMs, longerMs), -Math.max(laterMs, longerMs))
+  return Math.min(outsideMs, toMs - startMs, endMs - fromMs)
 }
 
 function isFramed({ begins, ends, samples }: Span, transaction: Transaction): boolean {
-  const hasWaited = transaction.endMs - transaction.startMs > transaction.elapsedMs
+  const hasWaited = transaction.toMs - transaction.fromMs > transaction.elapsedMs
   return ends && (begins || hasWaited) && samples >= transaction.samples
 }
 
@@ -375,58 +430,71 @@ function sortMixed(controller: Controller): boolean | undefined {
   return unknownEnds === 0 && isEmpty && framed <= framedByChance + long * 0.1 ? true : undefined
 }
 
+/** Fields of its last rows, one after the other, in front of the kept rows. */
+const [FIRST_START, LAST_START, LAST_END] = [0, 1, 2]
+
 class ThreadRows {
-  readonly #kept = new Float64Array(LOOKED_AT * ROW_FIELDS)
+  /** All in one array: assigning numbers to a field would create garbage each time. */
+  readonly #kept = new Float64Array((LOOKED_AT + 1) * ROW_FIELDS).fill(NaN)
   #count = 0
   #firstOwn = 0
-  #firstStartMs = NaN
-  #lastStartMs = NaN
-  #lastEndMs = NaN
   /** The last row that ended before the one before it. */
   #stepBack = 0
+  readonly open: Open[] = []
 
   /** Whether the next row ended before the last one began. */
   isBack(endMs: number): boolean {
-    return endMs < this.#lastStartMs - JITTER_MS
+    return endMs < this.#kept[LAST_START]! - JITTER_MS
   }
 
   /** The same where the rows of a second machine follow those of the first: they begin when those did. */
-  beginsAnew(startMs: number, endMs: number): boolean {
-    return this.isBack(endMs) && startMs - this.#firstStartMs <= (this.#lastEndMs - this.#firstStartMs) / 2
+  beginsAnew(startMs: number): boolean {
+    const firstStartMs = this.#kept[FIRST_START]!
+    return startMs - firstStartMs <= (this.#kept[LAST_END]! - firstStartMs) / 2
   }
 
   beginAnew(): void {
     this.#firstOwn = this.#count
   }
 
-  add(startMs: number, endMs: number, { samples, outcome }: Weight): void {
-    if (this.#count === this.#firstOwn) this.#firstStartMs = startMs
-    if (endMs < this.#lastEndMs) this.#stepBack = this.#count
-    this.#lastStartMs = startMs
-    this.#lastEndMs = endMs
-    const at = (this.#count++ % LOOKED_AT) * ROW_FIELDS
-    this.#kept[at] = startMs
-    this.#kept[at + 1] = endMs
-    this.#kept[at + 2] = samples
-    this.#kept[at + 3] = outcome
+  add(startMs: number, endMs: number, samples: number, outcome: number): void {
+    const kept = this.#kept
+    if (this.#count === this.#firstOwn) kept[FIRST_START] = startMs
+    if (endMs < kept[LAST_END]!) this.#stepBack = this.#count
+    kept[LAST_START] = startMs
+    kept[LAST_END] = endMs
+    const at = placeOf(this.#count++)
+    kept[at] = startMs
+    kept[at + 1] = endMs
+    kept[at + 2] = samples
+    kept[at + 3] = outcome
   }
 
-  /** Rows that may have ended at this time or later. Own rows are not those of a machine before. */
-  each(endMs: number, take: (startMs: number, endMs: number, weight: Weight, isOwn: boolean) => void): void {
-    const kept = this.#kept
-    let row = Math.max(0, this.#count - LOOKED_AT)
-    if (this.#stepBack <= row) row = this.#firstAfter(row, endMs)
-    for (; row < this.#count; row++) {
-      const at = (row % LOOKED_AT) * ROW_FIELDS
-      const weight = { samples: kept[at + 2]!, outcome: kept[at + 3]! }
-      take(kept[at]!, kept[at + 1]!, weight, row >= this.#firstOwn)
+  /** Shows a transaction the rows before its own that may have ended at this time or later, those of the machine before for less. */
+  show(open: Open, sinceMs: number): void {
+    const { fromMs, toMs } = open.transaction
+    const [kept, end] = [this.#kept, this.#count - 1]
+    const first = Math.max(0, end - LOOKED_AT + 1)
+    const from = this.#stepBack <= first ? this.#firstAfter(first, end, sinceMs) : first
+    for (let row = from; row < end; row++) {
+      const at = placeOf(row)
+      if (row >= this.#firstOwn) look(open, kept, at)
+      else if (kept[at]! >= fromMs && kept[at + 1]! <= toMs + JITTER_MS) open.isHidden = true
     }
   }
 
+  showLast(open: Open): void {
+    look(open, this.#kept, placeOf(this.#count - 1))
+  }
+
   /** Of rows that ended one after the other: it is usually one of the last. */
-  #firstAfter(first: number, endMs: number): number {
-    let row = this.#count
-    while (row > first && this.#kept[((row - 1) % LOOKED_AT) * ROW_FIELDS + 1]! >= endMs) row--
+  #firstAfter(first: number, end: number, endMs: number): number {
+    let row = end
+    while (row > first && this.#kept[placeOf(row - 1) + 1]! >= endMs) row--
     return row
   }
+}
+
+function placeOf(row: number): number {
+  return ((row % LOOKED_AT) + 1) * ROW_FIELDS
 }

@@ -13,6 +13,10 @@ let sampleCount: i32 = -1
 let threadName: i32 = -1
 let hostname: i32 = -1
 let partOf: i32 = -1
+let dataType: i32 = -1
+let url: i32 = -1
+let latency: i32 = -1
+let idleTime: i32 = -1
 
 export function setDialect(byte: i32, count: i32): void {
   delimiter = i8(byte)
@@ -37,7 +41,7 @@ export function setColumns(
   sampleCount = sampleCountAt
 }
 
-/** Only rows that may have waited in a stall are asked for them. */
+/** Rows that may have waited in a stall are asked for them, and all rows from the first transaction on. */
 export function setThreadColumns(threadNameAt: i32, hostnameAt: i32): void {
   threadName = threadNameAt
   hostname = hostnameAt
@@ -46,6 +50,30 @@ export function setThreadColumns(threadNameAt: i32, hostnameAt: i32): void {
 /** Rows that have something there count for their own label only. */
 export function setPartColumn(partOfAt: i32): void {
   partOf = partOfAt
+}
+
+/** Only transactions are asked for them. */
+export function setTransactionColumns(dataTypeAt: i32, urlAt: i32, latencyAt: i32, idleTimeAt: i32): void {
+  dataType = dataTypeAt
+  url = urlAt
+  latency = latencyAt
+  idleTime = idleTimeAt
+}
+
+export function dataTypeColumn(): i32 {
+  return dataType
+}
+
+export function urlColumn(): i32 {
+  return url
+}
+
+export function latencyColumn(): i32 {
+  return latency
+}
+
+export function idleTimeColumn(): i32 {
+  return idleTime
 }
 
 export function partOfColumn(): i32 {

@@ -15,8 +15,10 @@ import { endOfLines } from './find-places'
 import { Labels } from './labels'
 import { Line } from './line'
 import { keepLong, leastMs } from './long'
+import { finishTransaction, nextNote, note, noteTransaction, prepareNotes, startNotes } from './note-rows'
 import { Pages, tally } from './pages'
 import { reserve } from './heap'
+import { findThread, prepareThreads } from './threads'
 import {
   END_PAGE_BITS,
   HASH_FACTOR,
@@ -31,12 +33,14 @@ import {
   REASON_LABEL,
   REASON_LINE,
   REASON_ROW,
+  REASON_THREAD,
   RECORD_CELL,
   RECORD_END,
   RECORD_INTS,
   RECORD_LABEL_END,
   RECORD_LABEL_HASH,
   RECORD_LABEL_START,
+  RECORD_NOTES,
   RECORD_PLACE,
   RECORD_REASON,
   RECORD_START,
@@ -73,6 +77,10 @@ let nextLine: u32 = LINES_AT
 let taken: u32 = 0
 let early: u32 = 0
 let isStopped = false
+/** Whether there are transactions, which need the rows of their threads in the order of the CSV. */
+let isFollowing = false
+/** Whether these are noted: there are threads. */
+let isNoting = false
 let fromMs: i64 = 0
 let widthMs: u64 = u64.MAX_VALUE
 /** The lowest bits of all starts: whole seconds have none of them. */
@@ -114,9 +122,18 @@ export function earlyRows(): u32 {
   return early
 }
 
-/** Whether there was a row that may be a transaction's: the kernel cannot continue from there. */
+/** Whether the next row is the first that may be a transaction's: the kernel continues when it is told to note rows. */
 export function hasStopped(): bool {
   return isStopped
+}
+
+/** From now on rows are noted in their order; returns where to write the text before a transaction's number of failing samples. */
+export function noteRows(failingLength: u32): u32 {
+  prepareThreads()
+  isStopped = false
+  isFollowing = true
+  isNoting = threadNameColumn() >= 0
+  return prepareNotes(failingLength)
 }
 
 /** Whether counted rows have times with fractions of a second. */
@@ -158,6 +175,7 @@ export function nextRow(): u32 {
 
 /** Reads the rows that begin before the limit until there is no more space for records; returns where the records end. */
 export function countRows(limit: u32): u32 {
+  startNotes()
   const end = isJmeterOrder() ? takeRows<JmeterOrder>(limit) : takeRows<AnyOrder>(limit)
   countWaiting()
   return end
@@ -281,14 +299,33 @@ function takeRow<Order>(place: u32, record: u32, label: u32): i32 {
     if (Field.end<Order>(place, at.sampleCount) - start != 1 || load<u8>(start) != ONE) return REASON_ROW
   }
   if (groups != 0 && isInGroups(place)) return REASON_ROW
+  const isPart = partOfColumn() >= 0 && hasText(place, partOfColumn())
+  let thread: u32 = 0
+  let isTransaction = false
   if (at.responseMessage >= 0) {
     const start = Field.start(place, at.responseMessage)
-    const length = Field.end<Order>(place, at.responseMessage) - start
-    // From the first row that may be a transaction's, rows must be read in the order of their threads.
-    if (length > messageBytes && isTransaction(start)) return STOPPED
+    const end = Field.end<Order>(place, at.responseMessage)
+    if (end - start > messageBytes && saysTransaction(start)) {
+      // From the first one on, rows must be read in the order of their threads.
+      if (!isFollowing) return STOPPED
+      if (!isNoting || isPart || failures != 0) return REASON_ROW
+      const from = start + messageBytes + u32(load<u8>(start) == QUOTE)
+      isTransaction = noteTransaction(place, from, end)
+      if (!isTransaction) return REASON_ROW
+    }
+  }
+  if (isNoting && !isPart) {
+    thread = findThread(place)
+    if (thread == 0) {
+      store<u32>(record, place, RECORD_PLACE << 2)
+      return REASON_THREAD
+    }
   }
   // A difference below zero is a huge unsigned number.
   if (at.timeStamp >= 0 && u64(startMs - fromMs) > widthMs) {
+    // It is sorted all the same.
+    if (isTransaction) return REASON_ROW
+    if (thread != 0) note(startMs, elapsed, thread - 1, failures)
     taken++
     early++
     return EARLY
@@ -313,7 +350,11 @@ function takeRow<Order>(place: u32, record: u32, label: u32): i32 {
     scope = found >> LABEL_SCOPE_BIT
     cell = (((found & ((1 << LABEL_SCOPE_BIT) - 1)) - 1) << 1) | failures
   }
-  const isPart = partOfColumn() >= 0 && hasText(place, partOfColumn())
+  if (isTransaction) {
+    finishTransaction(startMs, elapsed, thread - 1, cell >> 1, threads)
+    taken++
+    return COUNTED
+  }
   if (isPart) {
     // Times of labels that are followed are left to the caller, and so is what a second reading counts.
     if (scope != 0 || hasDetails) return REASON_ROW
@@ -342,6 +383,7 @@ function takeRow<Order>(place: u32, record: u32, label: u32): i32 {
     Line.count(slot, failures, threads)
     if (at.elapsed >= 0) Line.countTime(slot, elapsed)
   }
+  if (thread != 0) note(startMs, elapsed, thread - 1, failures)
   taken++
   Pages.wait(waiting, cell, elapsed)
   waiting += 8
@@ -448,7 +490,7 @@ function hashField(place: u32, column: i32, from: u32): u32 {
   return hash
 }
 
-function isTransaction(start: u32): bool {
+function saysTransaction(start: u32): bool {
   if (load<u8>(start) == QUOTE) start++
   // The last eight bytes overlap those before.
   const last = messageBytes - 8
@@ -463,4 +505,5 @@ function writeRecord(record: u32, place: u32, lineEnd: u32, reason: i32): void {
   store<u32>(record, load<u32>(lineEnd), RECORD_END << 2)
   store<u32>(record, reason, RECORD_REASON << 2)
   store<u32>(record, taken, RECORD_TAKEN << 2)
+  store<u32>(record, nextNote(), RECORD_NOTES << 2)
 }

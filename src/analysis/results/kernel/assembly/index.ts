@@ -9,7 +9,7 @@ import { prepareRows, startRows } from './count-rows'
 import { prepareSkipping } from './skip-rows'
 import { prepareSorting } from './sort-times'
 
-export { setColumns, setDialect, setPartColumn, setThreadColumns } from './columns'
+export { setColumns, setDialect, setPartColumn, setThreadColumns, setTransactionColumns } from './columns'
 export {
   countRows,
   earlyRows,
@@ -17,6 +17,7 @@ export {
   hasStopped,
   countBetween,
   nextRow,
+  noteRows,
   setGroups,
   setMessage,
   takenRows
@@ -28,6 +29,8 @@ export { listRows, listStart, skipRowsOf } from './skip-rows'
 export { reserve } from './heap'
 export { learnLabel } from './labels'
 export { listPlaces } from './lists'
+export { firstNote, nextNote } from './note-rows'
+export { learnThread } from './threads'
 export { leastStall, longRows, longRowsStop } from './long'
 export { lineSlots, lineTimes, moveLine } from './line'
 export { sortedTimes, sortTimes } from './sort-times'

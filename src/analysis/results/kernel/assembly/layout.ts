@@ -13,6 +13,8 @@ export const RECORD_LABEL_END = 5
 export const RECORD_LABEL_HASH = 6
 export const RECORD_PLACE = 4
 export const RECORD_CELL = 5
+/** Where the notes of the rows before it end. */
+export const RECORD_NOTES = 7
 export const RECORD_INTS = 8
 
 /** The kernel does not understand the row. */
@@ -23,8 +25,10 @@ export const REASON_LABEL = 1
 export const REASON_LINE = 2
 /** The row was counted, and had failed. */
 export const REASON_FAILED = 3
+/** The thread is new, and has to be known from the first transaction on. */
+export const REASON_THREAD = 4
 /** The response code is new; where it is takes the place of the label. */
-export const REASON_CODE = 4
+export const REASON_CODE = 5
 
 export const RECORDS_AT = 0x100
 /** Few, so that what the caller learns from them is known for the next ones. */
@@ -69,6 +73,22 @@ export const LINE_UNIT_MS = 1000
 export const CHART_BITS = 9
 /** In separate memory that is mostly never touched: counts of the times in each of the slots. */
 export const LINE_TIMES_BYTES = 4 * ((TIME_BITS - CHART_BITS + 2) << (CHART_BITS - 1))
+
+/**
+ * What is noted of a row for those that sort transactions: its start as a float of 64 bits, and then ints. The samples of a request are
+ * 0, and it has none of what follows them. Neither idle time nor latency (-1) may be known, nor the number of threads.
+ */
+export const NOTE_THREAD = 2
+export const NOTE_ELAPSED = 3
+export const NOTE_FAILURES = 4
+export const NOTE_SAMPLES = 5
+export const NOTE_FAILING = 6
+export const NOTE_LABEL = 7
+export const NOTE_IDLE = 8
+export const NOTE_LATENCY = 9
+export const NOTE_THREADS = 10
+export const NOTE_INTS = 12
+export const NOTE_BYTES = NOTE_INTS * 4
 
 /** Space for the text that identifies a transaction's row. */
 export const MESSAGE_BYTES = 64
