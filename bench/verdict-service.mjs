@@ -1,5 +1,5 @@
 // The service of bench/verdict.mjs, in a process of its own: every run has finished at its second poll, with one grid, whose CSV is the
-// file given as the argument. It reports its port, and then what it answered and when.
+// file given as the first argument, with as many rows as the second one says. It reports its port, and then what it answered and when.
 import { createReadStream, statSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { START_MS } from './generate.mjs'
@@ -7,7 +7,8 @@ import { ACCOUNT, NOT_FOUND, listDocument, runDocument } from '../__tests__/supp
 import { FakeServiceCore, routeOf } from '../__tests__/support/fake-service-core.ts'
 
 const CSV = process.argv[2]
-const DURATION_S = 700
+const ROWS_PER_SECOND = 5000
+const DURATION_S = Math.ceil(Number(process.argv[3]) / ROWS_PER_SECOND)
 const BLOCK_BYTES = 256 * 1024
 const RUN = 'run00000001'
 const GRID = { id: 'grid0000001', region: 'us-east-1', nodeCount: 2 }
@@ -44,7 +45,10 @@ class OneFileService extends FakeServiceCore {
     })
     note(operation === 'result' ? 'requested' : 'compared')
     if (operation === 'resultSize') response.end()
-    else await pipeline(createReadStream(CSV, { highWaterMark: BLOCK_BYTES }), response)
+    else
+      await pipeline(createReadStream(CSV, { highWaterMark: BLOCK_BYTES }), response).catch(() =>
+        response.destroy()
+      )
     if (operation === 'result') note('sent')
   }
 

@@ -110,7 +110,7 @@ function readOutput(text, name) {
 }
 
 async function startService() {
-  const child = fork(path.join(import.meta.dirname, 'verdict-service.mjs'), [csv])
+  const child = fork(path.join(import.meta.dirname, 'verdict-service.mjs'), [csv, String(rows)])
   const { url } = await new Promise((resolve, reject) =>
     child.once('message', resolve).once('exit', () => reject(new Error('the service did not start')))
   )

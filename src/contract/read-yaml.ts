@@ -9,7 +9,7 @@ export async function readYaml(text: string): Promise<ReturnType<typeof readAnyY
 }
 
 /** A line of a map: a key and one word, which nothing in YAML can mean otherwise where every value is text. */
-const ENTRY = /^(- | {2})([A-Za-z]\w*): (\w[\w.-]*)$/
+const ENTRY = /^(- | {2})([A-Za-z]\w{0,99}): (\w[\w.-]*)$/
 
 /** A list of maps of words, as most `grids` are: every line `- key: word`, or `  key: word`. Undefined if the text is anything else. */
 export function readPlainList(text: string): readonly Readonly<Record<string, string>>[] | undefined {

@@ -40,7 +40,7 @@ export interface KernelExports extends Record<KernelFigure, () => number> {
 }
 type KernelFigure =
   | ('endOfLines' | 'listRows' | 'listStart')
-  | ('nextRow' | 'hasStopped' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
+  | ('nextRow' | 'takenRows' | 'earlyRows' | 'hasFineTimes' | 'lineSlots' | 'lineTimes')
   | ('endScopes' | 'endPages' | 'endPagesStop' | 'leastStall' | 'longRows' | 'longRowsStop')
   | ('firstNote' | 'nextNote')
   | ('listPlaces' | 'sortedTimes' | 'detailTimes')

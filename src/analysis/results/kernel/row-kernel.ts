@@ -138,11 +138,6 @@ export class RowKernel {
     this.#memory.bytes.set(bytes, address)
   }
 
-  /** Whether it has reached the first row that may be a transaction's: it continues when it notes rows. */
-  get isStopped(): boolean {
-    return this.#exports.hasStopped() !== 0
-  }
-
   /** From now on the taker follows all rows, and decides what transactions are. */
   noteRows(): void {
     const address = this.#exports.noteRows(FAILING_MESSAGE.length)
@@ -174,7 +169,7 @@ export class RowKernel {
       const next = this.#count(limit, taker)
       const isProgress = next > start
       start = next
-      if (state === layout.INDEXED_ALL || start >= limit || this.isStopped) break
+      if (state === layout.INDEXED_ALL || start >= limit) break
       if (state === layout.INDEXED_FULL && isProgress) continue
       // The kernel cannot handle the current row.
       const end = findRowEnd(this.#memory.bytes, { start, to, delimiter: this.#delimiter })

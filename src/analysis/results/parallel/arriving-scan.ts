@@ -40,7 +40,7 @@ export class ArrivingScan {
     { threadFromBytes = THREAD_FROM_BYTES, workerUrl = findWorker() }: ArrivingScanOptions = {}
   ) {
     this.#options = options
-    this.#beginning = new ByteScanner(options)
+    this.#beginning = new ByteScanner({ ...options, stopsAtTransaction: true })
     this.#workerUrl = workerUrl
     this.#threadFrom = workerUrl === undefined ? Infinity : threadFromBytes
   }
@@ -62,18 +62,19 @@ export class ArrivingScan {
   /** The result, when all bytes are in the file, which may have been moved to `path` since. */
   async end(path: string): Promise<ScanResult> {
     const rest = this.#rest
-    if (rest === undefined) return this.#beginning.end()
-    this.#announce(rest, -1n - BigInt(this.#bytes))
-    const stretch = { ...rest.stretch, path }
-    const scan = await rest.scan
-    await this.close()
-    // If its thread failed, the rest is read here; if the file is the problem, this reports it.
-    const isWhole = scan !== undefined && scan.next >= this.#bytes
-    const { result } = isWhole ? scan : await scanStretch(stretch)
-    // A transaction's requests may be before it, so such a file must be read in one go.
-    if (result.hasTransactions)
-      return (await scanStretch({ ...this.#options, path, from: 0, to: Infinity })).result
-    return joinScans([this.#beginning.end(), result])
+    if (rest !== undefined) this.#announce(rest, -1n - BigInt(this.#bytes))
+    const results: [ScanResult, ...ScanResult[]] = [this.#beginning.end()]
+    if (rest !== undefined) {
+      const scan = await rest.scan
+      await this.close()
+      // If its thread failed, the rest is read here; if the file is the problem, this reports it.
+      const isWhole = scan !== undefined && scan.next >= this.#bytes
+      results.push((isWhole ? scan : await scanStretch({ ...rest.stretch, path })).result)
+    }
+    // Which requests belong to a transaction shows in all rows of its thread.
+    if (results.some(({ hasTransactions }) => hasTransactions))
+      return (await scanStretch({ ...this.#options, path, from: 0, to: Infinity, follows: true })).result
+    return joinScans(results)
   }
 
   /** Ends the thread, whose result is lost if there was none. */
@@ -85,15 +86,20 @@ export class ArrivingScan {
     await rest.worker.terminate()
   }
 
+  // The rows from here on are not read by both, nor by none: the thread is there before the beginning ends.
   #startThread(): void {
     this.#threadFrom = Infinity
+    const worker = this.#workerUrl && startWorker(this.#workerUrl)
+    if (worker === undefined) return
     const from = this.#beginning.cut()
     const { header } = this.#beginning
-    if (from === undefined || header === undefined || this.#workerUrl === undefined) return
+    if (from === undefined || header === undefined) {
+      void worker.terminate()
+      return
+    }
+    threads++
     const arrivals = new BigInt64Array(new SharedArrayBuffer(8))
     const stretch = { ...this.#options, header, from, to: Infinity }
-    const worker = startWorker(this.#workerUrl)
-    threads++
     this.#rest = { worker, stretch, arrivals, scan: askWorker(worker, { ...stretch, arrivals }) }
   }
 

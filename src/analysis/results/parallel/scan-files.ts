@@ -69,9 +69,14 @@ async function scanAll(
   return scans
 }
 
-/** Nothing long-lived is in the young generation there; without a limit it grows with the file. */
-export function startWorker(url: URL): Worker {
-  return new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
+/** Undefined if the machine has no thread left: what it would read must be read here. */
+export function startWorker(url: URL): Worker | undefined {
+  try {
+    // Nothing long-lived is in the young generation there; without a limit it grows with the file.
+    return new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb: 8 } })
+  } catch {
+    return undefined
+  }
 }
 
 async function withWorker(
@@ -79,6 +84,7 @@ async function withWorker(
   work: (scan: (stretch: Stretch) => Promise<StretchScan>) => Promise<void>
 ): Promise<void> {
   const worker = startWorker(url)
+  if (worker === undefined) return
   let isAlive = true
   try {
     await work(async (stretch) => {
@@ -113,7 +119,7 @@ async function verifyStretches(
 ): Promise<ScanResult> {
   // A transaction's requests may be in another stretch, so such a file must be read in one go.
   if (plan.length > 1 && plan.some((stretch) => scans.get(stretch)?.result.hasTransactions === true))
-    return (await scanStretch({ ...plan[0], to: Infinity })).result
+    return (await scanStretch({ ...plan[0], to: Infinity, follows: true })).result
   const results: ScanResult[] = []
   let next = 0
   for (const stretch of plan) {
@@ -146,7 +152,8 @@ export function planStretches(file: ResultFile, count: number): [Stretch, ...Str
     const header = cutHeader(beginning, size <= HEADER_BYTES)
     if (header === undefined || readHeader(header.line).shape !== 'samples') return [whole]
     // Most files with transactions have some near the start, and must be read in one go.
-    if (Buffer.from(beginning).includes(Buffer.from(TRANSACTION_MESSAGE))) return [whole]
+    const isLikely = Buffer.from(beginning).includes(Buffer.from(TRANSACTION_MESSAGE))
+    if (isLikely || file.details?.hasTransactions === true) return [{ ...whole, follows: true }]
     const starts = [0]
     const headStart = size > count * HEAD_START_BYTES ? HEAD_START_BYTES : 0
     for (let i = 1; i < count; i++) {

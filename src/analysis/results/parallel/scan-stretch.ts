@@ -13,6 +13,8 @@ export interface ResultFile extends ScannerOptions {
 export interface Stretch extends ResultFile {
   readonly from: number
   readonly to: number
+  /** Whether it is read to sort its transactions, which takes more time and all of the file; else it is only read up to the first one. */
+  readonly follows?: boolean
   /** How many bytes the file has so far, if it is still being written; see `ArrivingScan`. */
   readonly arrivals?: BigInt64Array
 }
@@ -28,12 +30,12 @@ const LARGE_BYTES = 1024 * 1024
 
 /** Scans a stretch of a complete file. Yields to the event loop now and then, which costs nothing in a separate thread. */
 export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
-  const { path, from, to, arrivals, ...options } = stretch
+  const { path, from, to, follows = false, arrivals, ...options } = stretch
   const scanner = new ByteScanner({
     ...options,
     limit: to - from,
     isLarge: to - from >= LARGE_BYTES,
-    stopsAtTransaction: from > 0 || to < Infinity
+    stopsAtTransaction: !follows
   })
   const file = openSync(path, 'r')
   try {
@@ -53,6 +55,8 @@ export async function scanStretch(stretch: Stretch): Promise<StretchScan> {
     closeSync(file)
   }
   const result = scanner.end()
+  if (result.hasTransactions && !follows && from === 0 && to === Infinity)
+    return scanStretch({ ...stretch, follows: true })
   return { result, next: scanner.isStopped ? Infinity : from + scanner.consumed }
 }
 

@@ -16,8 +16,6 @@ const GOOD_CAPACITY = 128 * 1024
 /** A longer row means an unclosed quote, or not a CSV; memory must be limited. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 const SHOWN_HEADER = 300
-/** How much of what the kernel has counted is kept, to be read again at the first transaction. */
-const HISTORY_BYTES = 8 * 1024
 
 export interface ByteScannerOptions extends ScannerOptions {
   /** Rows that begin at or after this many bytes belong to the next stretch. */
@@ -26,7 +24,10 @@ export interface ByteScannerOptions extends ScannerOptions {
   readonly kernelFrom?: number
   /** For a file that is known to be large: the buffer starts at its final size. */
   readonly isLarge?: boolean
-  /** For one of several stretches: transactions cannot be interpreted there, so nothing after the first one needs to be read. */
+  /**
+   * Nothing after the first transaction is read: whoever asks for it can read the file again, from its beginning, without this. Which
+   * requests belong to a transaction shows in the rows of its thread, all of which must be noted then, and most files have none.
+   */
   readonly stopsAtTransaction?: boolean
 }
 
@@ -39,8 +40,6 @@ export class ByteScanner {
   #own: Uint8Array
   #memory: RowKernel | undefined
   #length = 0
-  /** This many bytes at the start of the buffer are rows that were already read. */
-  #history = 0
   /** Where the first unread row begins, counted from the first byte. */
   consumed = 0
   #isEnded = false
@@ -144,7 +143,7 @@ export class ByteScanner {
   }
 
   #drain(): void {
-    let used = this.#history
+    let used = 0
     if (this.#header === undefined && !this.isStopped) used = this.#takeHeader()
     if (this.#buffer.length >= this.#kernelFrom && this.#header !== undefined) this.#startKernel()
     if (this.#splitter !== undefined && !this.isDone) used = this.#takeRows(used)
@@ -156,10 +155,8 @@ export class ByteScanner {
   }
 
   #drop(used: number): void {
-    const isRoomy = this.#length - used < this.#buffer.length / 2
-    this.#history = this.#kernel === undefined || !isRoomy ? 0 : Math.min(used, HISTORY_BYTES)
-    this.#buffer.copyWithin(0, used - this.#history, this.#length)
-    this.#length -= used - this.#history
+    this.#buffer.copyWithin(0, used, this.#length)
+    this.#length -= used
   }
 
   #takeRows(from: number): number {
@@ -170,23 +167,10 @@ export class ByteScanner {
 
   #takeCounted(kernel: RowKernel, from: number): number {
     const limit = from + this.#limit - this.consumed
-    let used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
-    if (kernel.isStopped) {
-      this.#startFollowing(kernel, used)
-      used = kernel.takeRows({ from: used, length: this.#length, limit }, this.#taker)
-    }
+    const used = kernel.takeRows({ from, length: this.#length, limit }, this.#taker)
     this.#samples?.followTimes()
     this.consumed += used - from
     return used
-  }
-
-  /** From the first transaction on, rows are followed. The one before it is close, if there is one of the same thread at all. */
-  #startFollowing(kernel: RowKernel, used: number): void {
-    kernel.noteRows()
-    const reader = this.#samples
-    reader?.startFollowing()
-    const block = { buffer: this.#buffer.subarray(0, used), length: used, limit: used, isLast: false }
-    this.#splitter?.split(block, (row) => reader?.recall(row))
   }
 
   readonly #taker: RowTaker = {
@@ -281,7 +265,7 @@ export class ByteScanner {
     if (kernel === undefined) return
     this.#kernel = kernel
     this.#samples?.useKernel(kernel, details)
-    if (this.#samples?.hasTransactions === true) kernel.noteRows()
+    if (this.#samples?.isFollowing === true) kernel.noteRows()
     kernel.resize(this.#own.length)
     this.#memory = kernel
     this.#buffer.set(this.#own.subarray(0, this.#length))

@@ -71,8 +71,8 @@ export class SampleReader {
   }
   #scratch = new Uint8Array(256)
   #kernel: RowKernel | undefined
-  /** Whether rows are followed: they arrive here in order, or the kernel has notes of the others. */
-  #isFollowing: boolean
+  /** Whether rows are followed, to sort transactions: they arrive here in order, or the kernel has notes of the others. */
+  readonly isFollowing: boolean
   /** The number of the thread of the last row, if it was followed. */
   thread: number | undefined
   /** When the first row began that was followed; -1 before it. */
@@ -84,7 +84,11 @@ export class SampleReader {
   /** Whether times are dates that do not say in which zone; undefined before the first one. */
   isZoneless: boolean | undefined
 
-  constructor({ at, columns }: SampleLayout, problems: RowProblems, options: ScannerOptions) {
+  constructor(
+    { at, columns }: SampleLayout,
+    problems: RowProblems,
+    options: ScannerOptions & { readonly stopsAtTransaction?: boolean }
+  ) {
     this.#at = at
     this.#columns = columns
     this.#problems = problems
@@ -93,7 +97,7 @@ export class SampleReader {
     this.#countEndsFromMs = options.countEndsFromMs ?? -Infinity
     this.#threads = new ThreadTable(at)
     this.#followed = new FollowedLabels(options.stallLabels ?? [], (label) => this.#labels.textOf(label))
-    this.#isFollowing = options.details?.hasTransactions ?? true
+    this.isFollowing = options.details?.hasTransactions ?? options.stopsAtTransaction !== true
     this.#details =
       options.details && new DetailReader(at, options.details, (label) => this.#labels.textOf(label))
     const scopeOf = (label: number) => this.scopeOf(label)
@@ -146,7 +150,7 @@ export class SampleReader {
     if (this.#isPart(row)) this.#count(this.#parts, row, Math.max(0, label))
     else if (message === undefined) {
       this.#count(this.#requests, row, Math.max(0, label))
-      if (this.#isFollowing) this.#follow(row)
+      if (this.isFollowing) this.#follow(row)
     } else this.#takeTransaction(row, Math.max(0, label), message)
     return label < 0 || isEarly ? undefined : label
   }
@@ -181,12 +185,6 @@ export class SampleReader {
     return this.#details?.row.code ?? 0
   }
 
-  /** Reads a row again that the kernel has counted, as context for the rows after it. */
-  recall(row: Row): void {
-    if (row.fault !== undefined || row.columns !== this.#columns || !this.#read(row)) return
-    if (!this.#aside?.threads.has(row, this.#at)) this.#follow(row)
-  }
-
   /** From now on the kernel counts most rows, and their figures are fetched from it. */
   useKernel(kernel: RowKernel, details?: DetailOptions): void {
     this.#kernel = kernel
@@ -196,14 +194,7 @@ export class SampleReader {
     const [fromMs, toMs] = [this.#countFromMs, this.#countToMs]
     if (fromMs > -Infinity || toMs < Infinity) kernel.countBetween(fromMs, toMs)
     if (this.#aside !== undefined) kernel.leaveGroups(this.#aside.threads.names)
-    this.#isFollowing = this.hasTransactions
     this.followTimes()
-  }
-
-  /** From now on all rows arrive here, or notes of them. Those before are not adjacent to them, unless they are read again. */
-  startFollowing(): void {
-    this.#isFollowing = true
-    this.#transactions.sorter.forgetRows()
   }
 
   /** Takes notes of rows that the kernel has counted, and of transactions that passed, which it has not. */
@@ -289,7 +280,7 @@ export class SampleReader {
   #leaveOut(row: Row): void {
     if (this.#isPart(row)) return
     this.#hasEarlyRequests = true
-    if (this.#isFollowing) this.#follow(row)
+    if (this.isFollowing) this.#follow(row)
   }
 
   /** The run lasts as long as its steps, and what happened when is what happened to them. */

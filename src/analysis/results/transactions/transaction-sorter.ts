@@ -179,11 +179,6 @@ export class TransactionSorter {
     thread.open.push(open)
   }
 
-  /** Forgets the rows of all threads: what follows is not adjacent to what came before. */
-  forgetRows(): void {
-    this.#threads.length = 0
-  }
-
   /** The transactions that wait for others, as they are taken if none follow. */
   sortOpen(): SortedTransaction[] {
     return this.#withOpen((undecided) =>

@@ -69,17 +69,13 @@ const ROW_BYTES: u32 = 24
 const LABEL_ROWS: u32 = 256
 
 /** The result for a row, if it is neither counted nor one of the reasons to leave it. */
-const STOPPED: i32 = -2
 const EARLY: i32 = -3
 
 let nextPlace: u32 = PLACES_AT
 let nextLine: u32 = LINES_AT
 let taken: u32 = 0
 let early: u32 = 0
-let isStopped = false
-/** Whether there are transactions, which need the rows of their threads in the order of the CSV. */
-let isFollowing = false
-/** Whether these are noted: there are threads. */
+/** Whether rows are noted for those that sort transactions: the caller has asked for it, and there are threads. */
 let isNoting = false
 let fromMs: i64 = 0
 let widthMs: u64 = u64.MAX_VALUE
@@ -122,16 +118,9 @@ export function earlyRows(): u32 {
   return early
 }
 
-/** Whether the next row is the first that may be a transaction's: the kernel continues when it is told to note rows. */
-export function hasStopped(): bool {
-  return isStopped
-}
-
 /** From now on rows are noted in their order; returns where to write the text before a transaction's number of failing samples. */
 export function noteRows(failingLength: u32): u32 {
   prepareThreads()
-  isStopped = false
-  isFollowing = true
   isNoting = threadNameColumn() >= 0
   return prepareNotes(failingLength)
 }
@@ -204,10 +193,6 @@ function takeRows<Order>(limit: u32): u32 {
         ? takeRow<Order>(place, record, load<u32>(foundLabels + line - foundFrom))
         : REASON_ROW
     if (outcome != COUNTED) {
-      if (outcome == STOPPED) {
-        isStopped = true
-        break
-      }
       if (outcome != EARLY) {
         writeRecord(record, place, lineEnd, outcome)
         record += RECORD_INTS << 2
@@ -299,6 +284,8 @@ function takeRow<Order>(place: u32, record: u32, label: u32): i32 {
     if (Field.end<Order>(place, at.sampleCount) - start != 1 || load<u8>(start) != ONE) return REASON_ROW
   }
   if (groups != 0 && isInGroups(place)) return REASON_ROW
+  // What is in quotes may be empty.
+  if (partOfColumn() >= 0 && isQuoted(place, partOfColumn())) return REASON_ROW
   const isPart = partOfColumn() >= 0 && hasText(place, partOfColumn())
   let thread: u32 = 0
   let isTransaction = false
@@ -306,8 +293,6 @@ function takeRow<Order>(place: u32, record: u32, label: u32): i32 {
     const start = Field.start(place, at.responseMessage)
     const end = Field.end<Order>(place, at.responseMessage)
     if (end - start > messageBytes && saysTransaction(start)) {
-      // From the first one on, rows must be read in the order of their threads.
-      if (!isFollowing) return STOPPED
       if (!isNoting || isPart || failures != 0) return REASON_ROW
       const from = start + messageBytes + u32(load<u8>(start) == QUOTE)
       isTransaction = noteTransaction(place, from, end)
@@ -407,6 +392,10 @@ function isInGroups(place: u32): bool {
     at += length
   }
   return false
+}
+
+function isQuoted(place: u32, column: i32): bool {
+  return load<u8>(Field.start(place, column)) == QUOTE
 }
 
 function hasText(place: u32, column: i32): bool {

@@ -14,7 +14,6 @@ export {
   countRows,
   earlyRows,
   hasFineTimes,
-  hasStopped,
   countBetween,
   nextRow,
   noteRows,
