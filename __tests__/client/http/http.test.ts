@@ -561,6 +561,11 @@ describe('behind a proxy', () => {
         'its address is none',
         () => Promise.resolve('proxy.example:port'),
         /^asking: the proxy in https_proxy is not a URL such as http:\/\/proxy\.example:3128$/
+      ],
+      [
+        'its password has a % of its own',
+        () => Promise.resolve('50%off@proxy.example:3128'),
+        /^asking: the user or the password of the proxy in https_proxy has a % of its own: write it as %25$/
       ]
     ]
 

@@ -30,9 +30,25 @@ function addressIn(env: NodeJS.ProcessEnv, name: 'http_proxy' | 'https_proxy'): 
     throw new ProxyFailure(
       `the proxy in ${name} has the scheme ${scheme}, which is not supported: use an http, https or socks5 proxy`
     )
-  if (proxy === '' || URL.canParse(proxy)) return proxy
+  if (proxy === '') return proxy
   // The value is not quoted: it may contain a password.
-  throw new ProxyFailure(`the proxy in ${name} is not a URL such as http://proxy.example:3128`)
+  if (!URL.canParse(proxy))
+    throw new ProxyFailure(`the proxy in ${name} is not a URL such as http://proxy.example:3128`)
+  const { username, password } = new URL(proxy)
+  if (![username, password].every(canDecode))
+    throw new ProxyFailure(
+      `the user or the password of the proxy in ${name} has a % of its own: write it as %25`
+    )
+  return proxy
+}
+
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Tells the proxy's own failures from those of the service behind it. */
