@@ -113,7 +113,7 @@ describe('exit codes', () => {
     },
     {
       what: 'a plan that does not load',
-      args: ['--override-parameters', '-Jrehearsal.problem=oops', '--timeout', '2s'],
+      args: ['--override-parameters', '-Jrehearsal.problem=oops', '--timeout', '30s'],
       code: 2,
       headline: 'INCONCLUSIVE'
     },
